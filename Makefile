@@ -1,0 +1,60 @@
+# Four verbs. Each makes what it needs in .venv (nothing outside this folder) and says what it does.
+#   make audit   install, then run the main job (dpso audit)
+#   make test    install with the test extra, then run all tests
+#   make lint    ruff and mypy --strict
+#   make bench   the measurements behind the README's tables
+# Needs make and Python 3.11 or newer; PYTHON=... names another interpreter.
+
+SHELL := /bin/sh
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+.PHONY: audit test lint bench clean
+.DELETE_ON_ERROR:
+
+audit: $(VENV)/.has-base
+	@echo "make audit: dpso audit $(ARGS)"
+	@$(BIN)/dpso audit $(ARGS)
+
+test: $(VENV)/.has-test
+	@echo "make test: pytest on all cores $(ARGS)"
+	@$(BIN)/python -m pytest -n auto $(ARGS)
+
+lint: $(VENV)/.has-dev
+	@echo "make lint: ruff check"
+	@$(BIN)/ruff check --no-cache .
+	@echo "make lint: mypy --strict"
+	@$(BIN)/mypy --no-incremental
+
+bench: $(VENV)/.has-base
+	@echo "make bench: dpso bench $(ARGS)"
+	@$(BIN)/dpso bench $(ARGS)
+
+# A stamp is older than pyproject.toml when the dependencies may have changed; otherwise nothing is
+# installed and no network is used.
+$(VENV)/.has-base: pyproject.toml | $(BIN)/python
+	@echo "installing dpso into $(VENV)"
+	@$(PIP) -e .
+	@touch $@
+
+$(VENV)/.has-test: pyproject.toml | $(BIN)/python
+	@echo "installing dpso[test] into $(VENV)"
+	@$(PIP) -e '.[test]'
+	@touch $@ $(VENV)/.has-base
+
+$(VENV)/.has-dev: pyproject.toml | $(BIN)/python
+	@echo "installing dpso[test,dev] into $(VENV)"
+	@$(PIP) -e '.[test,dev]'
+	@touch $@ $(VENV)/.has-base $(VENV)/.has-test
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer found; name one: make PYTHON=/path/to/python3" >&2; exit 2; }
+	@echo "creating $(VENV) with $(PYTHON)"
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "$(PYTHON) cannot create a virtual environment; on Debian or Ubuntu: apt-get install python3-venv" >&2; exit 2; }
+
+clean:
+	rm -rf $(VENV) dpso-out
