@@ -1,0 +1,1 @@
+"""Checks of the paper's statements: what `dpso audit` runs. One module a section; `framework` holds the machinery."""
