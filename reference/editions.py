@@ -1,23 +1,39 @@
-"""Printed, corrected, and everything between: editions of one algorithm from two bodies that read side by side.
+"""Printed, corrected, and everything between: editions of one algorithm from two bodies.
 
-An algorithm is written twice, as printed and as corrected. Lines that differ carry the id of exactly one erratum
-in a trailing comment (`# L6 [E3.1]`); lines that agree carry none. `edition(printed, corrected, {"E3.1"})` is the
-algorithm with exactly these errata applied, so that an audit can say which defect does what harm. Two bodies that
-differ on an untagged line, or a block that names two errata, are refused: the lint of the project is this function.
+An algorithm is written twice, side by side, as printed and as corrected. Lines that differ carry the id of
+exactly one erratum in a trailing comment (`# L6 [E3.1]`); lines that agree carry none.
+`edition(printed, corrected, {"E3.1"})` is the algorithm with exactly these errata applied, so that an audit
+can say which defect does what harm.
+
+How two bodies are aligned. The lines without a tag must be the same sequence in both: they are the fixed
+points. Between two fixed points each body has a (possibly empty) run of tagged lines for every erratum that
+acts there; runs of one erratum on the two sides are the two versions of one block, and these pairs anchor the
+runs that stand on one side only (pure deletions, pure insertions). Where a deletion and an insertion of
+different errata meet between the same anchors, the printed lines come first. Whatever does not fit this is
+refused: an untagged difference, a line that names two errata, a tagged line that is the same in both bodies,
+errata that change places.
 """
 
 from __future__ import annotations
 
-import difflib
+import ast
 import inspect
+import io
+import linecache
 import re
 import textwrap
-from collections.abc import Callable, Collection, Iterator
+import tokenize
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from itertools import combinations
+from typing import Any, TypeAlias
+
+Body: TypeAlias = Callable[..., Any]
 
 _TAG = re.compile(r"\[(E[\w.]+)\]")
-_LINE_MARK = re.compile(r"#\s*L(\d+)(?:[–-](\d+))?")
+_LINE_MARK = re.compile(r"#\s*L(\d+)(?:[–-](\d+))?(?=[\s:\[]|$)")
 
 
 class EditionError(ValueError):
@@ -33,15 +49,16 @@ class Block:
     corrected: tuple[str, ...]
 
 
-def body_lines(function: Callable[..., Any]) -> list[str]:
-    """The source lines of a function after its signature and docstring, comments included."""
-    lines = textwrap.dedent(inspect.getsource(function)).splitlines()
-    tree = _function_node(function)
-    first = tree.body[1 if _has_docstring(tree) else 0]
-    return lines[first.lineno - 1 :]
+# ------------------------------------------------------------------------------------------- one body
 
 
-def line_marks(function: Callable[..., Any]) -> list[int]:
+def body_lines(function: Body) -> list[str]:
+    """The source lines after signature and docstring: comments included, blank lines dropped."""
+    lines, start = _source(function).splitlines(), _body_start(function)
+    return [line for line in lines[start:] if line.strip()]
+
+
+def line_marks(function: Body) -> list[int]:
     """The paper's line numbers that a body carries, in order of appearance (`# L4`, `# L6–9`)."""
     marks: list[int] = []
     for line in body_lines(function):
@@ -51,104 +68,208 @@ def line_marks(function: Callable[..., Any]) -> list[int]:
     return marks
 
 
-def blocks(printed: Callable[..., Any], corrected: Callable[..., Any]) -> list[Block]:
+def tags(line: str) -> list[str]:
+    """The errata that a source line names in its comment, each once."""
+    _, mark, comment = line.rpartition("#")
+    return list(dict.fromkeys(_TAG.findall(comment))) if mark else []
+
+
+def _source(function: Body) -> str:
+    return textwrap.dedent(inspect.getsource(function))
+
+
+def _function_node(function: Body) -> ast.FunctionDef:
+    node = ast.parse(_source(function)).body[0]
+    if not isinstance(node, ast.FunctionDef):
+        raise EditionError(f"{function.__name__} is not a plain function: editions are made of `def`s")
+    return node
+
+
+def _body_start(function: Body) -> int:
+    """How many source lines come before the body: decorators, signature, docstring."""
+    node = _function_node(function)
+    first = node.body[0]
+    if _has_docstring(node):
+        return first.end_lineno or first.lineno
+    end = _signature_end(_source(function), node.lineno)
+    if first.lineno <= end:
+        raise EditionError(f"{function.__name__}: the body must start on a line of its own")
+    return end
+
+
+def _signature_end(source: str, def_line: int) -> int:
+    """The line on which the `def` statement's header ends (it may span several)."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return next(t.end[0] for t in tokens if t.type == tokenize.NEWLINE and t.start[0] >= def_line)
+
+
+def _has_docstring(node: ast.FunctionDef) -> bool:
+    return ast.get_docstring(node, clean=False) is not None
+
+
+# ------------------------------------------------------------------------------------------ two bodies
+
+
+def blocks(printed: Body, corrected: Body) -> list[Block]:
     """The two bodies, aligned. Raises `EditionError` where they differ without saying why."""
-    old, new = body_lines(printed), body_lines(corrected)
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    name = printed.__name__
+    old, new = _gaps(body_lines(printed), name), _gaps(body_lines(corrected), corrected.__name__)
+    _require_same_fixed_points([line for _, line in old], [line for _, line in new], name)
     found: list[Block] = []
-    for op, i1, i2, j1, j2 in matcher.get_opcodes():
-        if op == "equal":
-            _refuse_tags(old[i1:i2], printed.__name__)
-            found.append(Block(None, tuple(old[i1:i2]), tuple(new[j1:j2])))
+    for (old_gap, line), (new_gap, _) in zip(old, new, strict=True):
+        found.extend(_merge(old_gap, new_gap, name))
+        if line is not None:
+            found.append(Block(None, (line,), (line,)))
+    return _joined(found)
+
+
+def _gaps(lines: Sequence[str], name: str) -> list[tuple[list[str], str | None]]:
+    """The body as pairs (tagged lines, the untagged line that follows them); the last follower is None."""
+    pairs: list[tuple[list[str], str | None]] = []
+    gap: list[str] = []
+    for line in lines:
+        errata = tags(line)
+        if len(errata) > 1:
+            raise EditionError(f"{name}: {line.strip()!r} names two errata, a line belongs to one")
+        if errata:
+            gap.append(line)
         else:
-            found.extend(_split(old[i1:i2], new[j1:j2], printed.__name__))
-    return found
+            pairs.append((gap, line))
+            gap = []
+    return [*pairs, (gap, None)]
 
 
-def _refuse_tags(lines: list[str], name: str) -> None:
+def _require_same_fixed_points(old: list[str | None], new: list[str | None], name: str) -> None:
+    for left, right in zip(old, new, strict=False):
+        if left != right:
+            shown = " and ".join(repr(line.strip()) if line else "the end" for line in (left, right))
+            raise EditionError(f"{name}: {shown} differ between the bodies but name no erratum")
+
+
+_Key: TypeAlias = tuple[str, int]
+
+
+def _runs(lines: Sequence[str]) -> dict[_Key, list[str]]:
+    """Tagged lines by erratum; a second run of the same erratum in one gap has its own key."""
+    runs: dict[_Key, list[str]] = {}
+    seen: Counter[str] = Counter()
+    last = ""
     for line in lines:
-        if tag := _TAG.search(line):
-            raise EditionError(f"{name}: {line.strip()!r} is tagged {tag[1]} but is the same in both bodies")
-
-
-def _split(old: list[str], new: list[str], name: str) -> Iterator[Block]:
-    """A differing stretch as one block an erratum; the ids come in the same order on both sides."""
-    old_runs, new_runs = _runs(old, name), _runs(new, name)
-    order = list(dict.fromkeys([*old_runs, *new_runs]))
-    shared = [e for e in old_runs if e in new_runs]
-    if shared != [e for e in new_runs if e in old_runs]:
-        raise EditionError(f"{name}: errata {shared} come in different orders in the two bodies")
-    if any(e in old_runs for e in order) and any(e in new_runs for e in order):
-        order.sort(key=lambda e: _position(e, old_runs, new_runs))
-    for erratum in order:
-        yield Block(erratum, tuple(old_runs.get(erratum, ())), tuple(new_runs.get(erratum, ())))
-
-
-def _position(erratum: str, old: dict[str, list[str]], new: dict[str, list[str]]) -> int:
-    """Where an erratum stands in a stretch: by the printed side if it is there, else by the corrected one."""
-    keys = list(old) if erratum in old else list(new)
-    return keys.index(erratum)
-
-
-def _runs(lines: list[str], name: str) -> dict[str, list[str]]:
-    runs: dict[str, list[str]] = {}
-    last = None
-    for line in lines:
-        tags = set(_TAG.findall(line))
-        if len(tags) != 1:
-            why = "names two errata" if tags else "differs between the bodies but names no erratum"
-            raise EditionError(f"{name}: {line.strip()!r} {why}")
-        erratum = tags.pop()
-        if erratum in runs and erratum != last:
-            raise EditionError(f"{name}: the lines of {erratum} are interleaved with another erratum's")
-        runs.setdefault(erratum, []).append(line)
+        (erratum,) = tags(line)
+        if erratum != last:
+            seen[erratum] += 1
+        runs.setdefault((erratum, seen[erratum]), []).append(line)
         last = erratum
     return runs
 
 
-def errata_of(printed: Callable[..., Any], corrected: Callable[..., Any]) -> frozenset[str]:
+def _merge(old: Sequence[str], new: Sequence[str], name: str) -> Iterator[Block]:
+    """The tagged lines between two fixed points as one block a run: shared runs anchor the others."""
+    for line in set(old) & set(new):
+        raise EditionError(f"{name}: {line.strip()!r} is tagged but is the same in both bodies")
+    left, right = _runs(old), _runs(new)
+    anchors = [key for key in left if key in right]
+    if anchors != [key for key in right if key in left]:
+        names = ", ".join(erratum for erratum, _ in anchors)
+        raise EditionError(f"{name}: the errata {names} come in different orders in the two bodies")
+    for key in _order(list(left), list(right), anchors):
+        yield Block(key[0], tuple(left.get(key, ())), tuple(right.get(key, ())))
+
+
+def _order(left: list[_Key], right: list[_Key], anchors: list[_Key]) -> Iterator[_Key]:
+    """Both sequences merged: up to each anchor the printed side's own runs, then the corrected side's."""
+    i = j = 0
+    for anchor in anchors:
+        end_i, end_j = left.index(anchor), right.index(anchor)
+        yield from left[i:end_i]
+        yield from right[j:end_j]
+        yield anchor
+        i, j = end_i + 1, end_j + 1
+    yield from left[i:]
+    yield from right[j:]
+
+
+def _joined(found: Sequence[Block]) -> list[Block]:
+    """Neighbouring blocks of equal text as one."""
+    joined: list[Block] = []
+    for block in found:
+        if joined and block.erratum is None and joined[-1].erratum is None:
+            last = joined.pop()
+            block = Block(None, last.printed + block.printed, last.corrected + block.corrected)
+        joined.append(block)
+    return joined
+
+
+def errata_of(printed: Body, corrected: Body) -> frozenset[str]:
     """The errata on which two bodies differ."""
     return frozenset(b.erratum for b in blocks(printed, corrected) if b.erratum)
 
 
-def edition(
-    printed: Callable[..., Any], corrected: Callable[..., Any], errata: Collection[str]
-) -> Callable[..., Any]:
-    """The algorithm with exactly these errata applied: ∅ gives the printed text, all of them the corrected one."""
-    known = errata_of(printed, corrected)
-    if unknown := set(errata) - known:
+# --------------------------------------------------------------------------------------------- editions
+
+
+def edition(printed: Body, corrected: Body, errata: Collection[str]) -> Body:
+    """The algorithm with exactly these errata applied: none gives the printed text, all the corrected one.
+
+    The function lives in the module of `corrected`: same globals, signature, defaults, annotations and
+    docstring; `inspect.getsource` and tracebacks show its text.
+    """
+    return _edition(printed, corrected, frozenset(errata))
+
+
+def subsets(printed: Body, corrected: Body) -> Iterator[frozenset[str]]:
+    """Every choice of errata, from none (printed) to all (corrected)."""
+    known = sorted(errata_of(printed, corrected))
+    for size in range(len(known) + 1):
+        yield from (frozenset(chosen) for chosen in combinations(known, size))
+
+
+@lru_cache(maxsize=1024)
+def _edition(printed: Body, corrected: Body, errata: frozenset[str]) -> Body:
+    _require_same_frame(printed, corrected)
+    aligned = blocks(printed, corrected)
+    known = {b.erratum for b in aligned if b.erratum}
+    if unknown := errata - known:
         raise EditionError(f"{sorted(unknown)} do not belong to {printed.__name__}: it has {sorted(known)}")
     lines = [
         line
-        for block in blocks(printed, corrected)
+        for block in aligned
         for line in (block.corrected if block.erratum is None or block.erratum in errata else block.printed)
     ]
-    header = _header(corrected)
     name = f"{corrected.__name__}_with_{'_'.join(sorted(errata)) or 'nothing'}"
+    return _define(name, "\n".join([*_header(corrected), *lines, ""]), corrected)
+
+
+def _require_same_frame(printed: Body, corrected: Body) -> None:
+    """Refuse two bodies that do not share signature and module, or that close over variables."""
+    old, new = inspect.signature(printed), inspect.signature(corrected)
+    if list(old.parameters.values()) != list(new.parameters.values()):
+        both = f"{printed.__name__}{old} and {corrected.__name__}{new}"
+        raise EditionError(f"{both} must take the same parameters")
+    if printed.__globals__ is not corrected.__globals__:
+        raise EditionError(f"{printed.__name__} and {corrected.__name__} must live in one module")
+    for function in (printed, corrected):
+        if free := function.__code__.co_freevars:
+            raise EditionError(f"{function.__name__} closes over {', '.join(free)}: use parameters")
+
+
+def _header(function: Body) -> list[str]:
+    """The `def` line(s) and the docstring, without decorators."""
+    lines = _source(function).splitlines()
+    return lines[_function_node(function).lineno - 1 : _body_start(function)]
+
+
+def _define(name: str, source: str, model: Body) -> Body:
+    """Compile `source` in the module of `model`; it gets a name, a text and the model's defaults."""
+    filename = f"<edition {model.__module__}:{name}>"
     namespace: dict[str, Any] = {}
-    source = "\n".join([header, *lines])
-    exec(compile(source, f"<edition {name}>", "exec"), dict(corrected.__globals__), namespace)  # noqa: S102
-    function: Callable[..., Any] = namespace[corrected.__name__]
+    try:
+        code = compile(source, filename, "exec")
+    except SyntaxError as error:
+        raise EditionError(f"{name} is not a program ({error.msg}): these errata only go together") from None
+    exec(code, model.__globals__, namespace)
+    function: Body = namespace[model.__name__]
     function.__name__ = function.__qualname__ = name
+    function.__defaults__, function.__kwdefaults__ = model.__defaults__, model.__kwdefaults__
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     return function
-
-
-def _header(function: Callable[..., Any]) -> str:
-    lines = textwrap.dedent(inspect.getsource(function)).splitlines()
-    node = _function_node(function)
-    start = node.lineno - 1
-    end = node.body[0].lineno - 1
-    return "\n".join(lines[start:end])
-
-
-def _function_node(function: Callable[..., Any]) -> Any:
-    import ast
-
-    return ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-
-
-def _has_docstring(node: Any) -> bool:
-    import ast
-
-    first = node.body[0]
-    return isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
