@@ -101,6 +101,10 @@ class Vector(ABC):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def _mpmath_(self, *_: Any) -> Any:
+        """Tell mpmath at once that `scalar * vector` is ours (it would print the whole vector first)."""
+        raise TypeError("a vector is not a number")
+
     def __repr__(self) -> str:
         return f"({', '.join(str(x) for x in self)})"
 

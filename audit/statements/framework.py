@@ -41,6 +41,8 @@ class Outcome:
     """The largest left side over right side that was met; 1 is attained, above 1 is a violation."""
     witness: str = ""
     numbers: Mapping[str, float | int | str] = field(default_factory=dict)
+    tight: str = ""
+    """Where the claim holds with room: the best constant, and how it is known."""
     note: str = ""
 
 
@@ -78,6 +80,7 @@ class Result:
     ratio: float | None
     witness: str
     numbers: Mapping[str, float | int | str]
+    tight: str
     note: str
     seed: int
     seconds: float
@@ -171,6 +174,7 @@ def run_one(check: Check, seed: int) -> Result:
         ratio=None if outcome.ratio is None else float(outcome.ratio),
         witness=outcome.witness,
         numbers=dict(outcome.numbers),
+        tight=outcome.tight,
         note=outcome.note,
         seed=own_seed,
         seconds=round(time.perf_counter() - start, 3),
@@ -208,7 +212,8 @@ def verdict(results: Sequence[Result]) -> str:
         return f"holds only if {'; '.join(conditions)}"
     ratios = [r.ratio for r in results if r.ratio is not None]
     if any(r.kind in ("exact", "certified") for r in results):
-        return "holds"
+        tight = list(dict.fromkeys(r.tight for r in results if r.tight))
+        return f"holds, loose ({'; '.join(tight)})" if tight else "holds"
     return f"no violation found (largest ratio {max(ratios):.3g})" if ratios else "no violation found"
 
 

@@ -1,0 +1,46 @@
+"""`dpso bench`: measure, and print the tables that the README shows."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import pkgutil
+import sys
+from types import ModuleType
+
+import audit.bench
+from audit.errors import InputError
+
+HELP = "measure speed and power: the README's tables"
+EXAMPLE = "dpso bench numbers"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("names", metavar="NAME", nargs="*", help=f"which: {', '.join(_names())} (default all)")
+
+
+def _names() -> list[str]:
+    return sorted(m.name for m in pkgutil.iter_modules(audit.bench.__path__) if not m.name.startswith("_"))
+
+
+def _module(name: str) -> ModuleType:
+    if name not in _names():
+        raise InputError(f"unknown benchmark {name!r}: choose from {', '.join(_names())}")
+    return importlib.import_module(f"audit.bench.{name}")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the named benchmarks and print their tables (or, with --json, their results)."""
+    modules = {name: _module(name) for name in (args.names or _names())}
+    results = {}
+    for name, module in modules.items():
+        print(f"bench {name}: {module.HELP}", file=sys.stderr)
+        results[name] = module.run(lambda message: print(f"  {message}", file=sys.stderr))
+        if not args.json:
+            print(f"\n### {name}\n\n{module.render(results[name])}")
+    if args.json:
+        json.dump(results, sys.stdout, indent=1)
+        print()
+    return 0
