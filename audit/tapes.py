@@ -7,10 +7,11 @@ neither on the order of reading nor on what else is read.
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
 
-from reference.tape import Draw, Tape, Values
+from reference.tape import Draw, Kind, Tape, Values
 
 
 class NumpyTape(Tape):
@@ -31,10 +32,15 @@ class NumpyTape(Tape):
             return tuple(int(i) for i in generator.permutation(draw.dim))
         if draw.kind == "index":
             return (int(generator.integers(draw.dim)),)
-        sample = {
-            "normal": generator.standard_normal,
-            "laplace": lambda dim: generator.laplace(0, 1, dim),
-            "gumbel": lambda dim: generator.gumbel(0, 1, dim),
-            "exponential": generator.standard_exponential,
-        }[draw.kind]
-        return tuple(float(x) for x in sample(draw.dim))
+        return tuple(float(x) for x in _unit(generator, draw.kind, draw.dim))
+
+
+def _unit(generator: np.random.Generator, kind: Kind, dim: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Real draws of scale 1."""
+    if kind == "normal":
+        return generator.standard_normal(dim)
+    if kind == "laplace":
+        return generator.laplace(0, 1, dim)
+    if kind == "gumbel":
+        return generator.gumbel(0, 1, dim)
+    return generator.standard_exponential(dim)

@@ -88,7 +88,7 @@ class Vector(ABC):
     def __truediv__(self, scalar: Real) -> Vector: ...
 
     def __rmul__(self, scalar: Real) -> Vector:
-        return self * scalar
+        return self.__mul__(scalar)
 
     def __neg__(self) -> Vector:
         return self * -1
@@ -289,7 +289,8 @@ def _as_fraction(x: Any) -> Fraction:
     if isinstance(x, (int, float, Fraction, str)):
         return Fraction(x)
     sign, mantissa, exponent, _ = x._mpf_
-    return (-1) ** sign * Fraction(int(mantissa)) * _power_of_two(int(exponent))
+    size = Fraction(int(mantissa)) * _power_of_two(int(exponent))
+    return -size if sign else size
 
 
 # --------------------------------------------------------------------------------- the number systems
@@ -455,21 +456,50 @@ class Float64(Numbers):
     def vector(self, entries: Iterable[Exact | Real]) -> Vector:
         return TupleVector(tuple(self(x) for x in entries), _fsum_dot)
 
-    sqrt = staticmethod(math.sqrt)
-    exp = staticmethod(math.exp)
-    expm1 = staticmethod(math.expm1)
-    log = staticmethod(math.log)
-    log1p = staticmethod(math.log1p)
-    tanh = staticmethod(math.tanh)
-    erfc = staticmethod(math.erfc)
-    gamma = staticmethod(math.gamma)
-    floor = staticmethod(math.floor)
-    abs = staticmethod(abs)
-    max = staticmethod(max)
-    min = staticmethod(min)
-    lt = staticmethod(operator.lt)
-    le = staticmethod(operator.le)
-    to_float = staticmethod(float)
+    def sqrt(self, x: Real) -> Real:
+        return math.sqrt(x)
+
+    def exp(self, x: Real) -> Real:
+        return math.exp(x)
+
+    def expm1(self, x: Real) -> Real:
+        return math.expm1(x)
+
+    def log(self, x: Real) -> Real:
+        return math.log(x)
+
+    def log1p(self, x: Real) -> Real:
+        return math.log1p(x)
+
+    def tanh(self, x: Real) -> Real:
+        return math.tanh(x)
+
+    def erfc(self, x: Real) -> Real:
+        return math.erfc(x)
+
+    def gamma(self, x: Real) -> Real:
+        return math.gamma(x)
+
+    def floor(self, x: Real) -> int:
+        return int(math.floor(x))
+
+    def abs(self, x: Real) -> Real:
+        return abs(x)
+
+    def max(self, x: Real, y: Real) -> Real:
+        return max(x, y)
+
+    def min(self, x: Real, y: Real) -> Real:
+        return min(x, y)
+
+    def lt(self, x: Real, y: Real) -> bool:
+        return bool(x < y)
+
+    def le(self, x: Real, y: Real) -> bool:
+        return bool(x <= y)
+
+    def to_float(self, x: Real) -> float:
+        return float(x)
 
     def power(self, x: Real, y: Exact | Real) -> Real:
         return math.pow(x, self(y))
@@ -540,11 +570,20 @@ class MP(Numbers):
     def abs(self, x: Real) -> Real:
         return self.context.fabs(x)
 
-    max = staticmethod(max)
-    min = staticmethod(min)
-    lt = staticmethod(operator.lt)
-    le = staticmethod(operator.le)
-    to_float = staticmethod(float)
+    def max(self, x: Real, y: Real) -> Real:
+        return max(x, y)
+
+    def min(self, x: Real, y: Real) -> Real:
+        return min(x, y)
+
+    def lt(self, x: Real, y: Real) -> bool:
+        return bool(x < y)
+
+    def le(self, x: Real, y: Real) -> bool:
+        return bool(x <= y)
+
+    def to_float(self, x: Real) -> float:
+        return float(x)
 
     def floor(self, x: Real) -> int:
         return int(self.context.floor(x))
@@ -640,7 +679,7 @@ class Ball(Numbers):
         if x.ball.lower() > 0 or x.ball.is_zero():
             return BallScalar(self, self.at_precision(operator.pow, x.ball, exponent))
         if x.ball.upper() < 0 or not exponent > 0:
-            raise ValueError(f"{x} to the power {y} needs a positive base, or a base that touches 0 and a positive power")
+            raise ValueError(f"{x} to the power {y}: the base must be positive, or touch 0 with a positive power")
         upper = self.at_precision(operator.pow, arb(x.ball.upper()), exponent)
         return BallScalar(self, self.at_precision(arb.union, arb(0), upper))
 

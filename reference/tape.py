@@ -163,21 +163,21 @@ class _RandomTape(Tape):
             return tuple(generator.sample(range(draw.dim), draw.dim))
         if draw.kind == "index":
             return (generator.randrange(draw.dim),)
-        one = {
-            "normal": lambda: generator.normalvariate(0, 1),
-            "laplace": lambda: generator.expovariate(1) - generator.expovariate(1),
-            "gumbel": lambda: -math.log(_positive(generator.expovariate, 1)),
-            "exponential": lambda: generator.expovariate(1),
-        }[draw.kind]
-        return tuple(one() for _ in range(draw.dim))
+        return tuple(_unit(generator, draw.kind) for _ in range(draw.dim))
 
 
-def _positive(draw: Any, *args: Any) -> float:
-    """A positive value of a continuous draw (0 has probability 2**-53 and no logarithm)."""
-    value = 0
-    while value <= 0:
-        value = draw(*args)
-    return value
+def _unit(generator: random.Random, kind: Kind) -> float:
+    """One real draw of scale 1."""
+    if kind == "normal":
+        return generator.normalvariate(0, 1)
+    if kind == "laplace":
+        return generator.expovariate(1) - generator.expovariate(1)
+    if kind == "exponential":
+        return generator.expovariate(1)
+    waiting = generator.expovariate(1)
+    while waiting <= 0:  # has probability 2**-53, and no logarithm
+        waiting = generator.expovariate(1)
+    return -math.log(waiting)
 
 
 class SeededTape(_RandomTape):
@@ -279,7 +279,7 @@ def on_grid(draw: Draw, values: Values) -> Values:
 def _check_values(draw: Draw, values: Values) -> None:
     expected = 1 if draw.kind == "index" else draw.dim
     if len(values) != expected:
-        raise TapeError(f"{draw.key} has {len(values)} values: a {draw.kind} of dim {draw.dim} has {expected}")
+        raise TapeError(f"{draw.key} has {len(values)} values: {draw.kind}×{draw.dim} has {expected}")
     if draw.kind == "permutation" and sorted(values) != list(range(draw.dim)):
         raise TapeError(f"{draw.key} is not a permutation of range({draw.dim})")
     if draw.kind == "index" and not 0 <= values[0] < draw.dim:

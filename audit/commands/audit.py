@@ -16,7 +16,7 @@ from rich.table import Table
 
 from audit import run as job
 from audit.errors import InputError
-from audit.statements.framework import Level, Result, by_statement, verdict
+from audit.statements.framework import Check, Level, Result, by_statement, verdict
 
 HELP = "check every statement of the paper and report what holds, how tightly, and what repairs it"
 EXAMPLE = "dpso audit --level quick --only lem:oracle --out dpso-out"
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     return 1 if report.unexpected else 0
 
 
-def _run_with_progress(checks: list[job.Check], report: job.Report, workers: int, path: Path, console: Console) -> None:
+def _run_with_progress(checks: list[Check], report: job.Report, workers: int, path: Path, console: Console) -> None:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("checking", total=len(checks), completed=len(report.results))
