@@ -481,7 +481,8 @@ class Float64(Numbers):
         return math.gamma(x)
 
     def floor(self, x: Real) -> int:
-        return int(math.floor(x))
+        whole: int = math.floor(x)
+        return whole
 
     def abs(self, x: Real) -> Real:
         return abs(x)
