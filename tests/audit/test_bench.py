@@ -1,0 +1,51 @@
+"""Benchmarks: the workload computes the same thing in every number system, and the tables render."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from audit.bench import numbers as bench
+from audit.cli import main
+from reference.numbers import MP, Ball, Float64
+
+STEPS = 200
+
+
+def test_the_workload_is_the_same_in_every_number_system() -> None:
+    exact = bench.hinge_sgd(MP(120), bench.workload(MP(120)), STEPS)
+    balls = bench.hinge_sgd(Ball(338), bench.workload(Ball(338)), STEPS)
+    floats = bench.hinge_sgd(Float64(), bench.workload(Float64()), STEPS)
+    assert all(ball.contains(value) for ball, value in zip(balls, exact, strict=True))
+    assert max(abs(float(a) - b) for a, b in zip(exact, floats, strict=True)) < 1e-12
+
+
+def test_the_workload_projects_sometimes_but_not_always() -> None:
+    K = Float64()
+    w = bench.hinge_sgd(K, bench.workload(K), bench.STEPS)
+    early = bench.hinge_sgd(K, bench.workload(K), 100)
+    assert w @ w == pytest.approx(49 / 4, rel=1e-12)
+    assert early @ early < 49 / 4 - 1e-3
+
+
+def test_rendering_shows_ratio_and_target() -> None:
+    ratio = {"float64": 1.0, "mp50": 20.0}
+    result = {"seconds": {"float64": 0.01, "mp50": 0.2}, "ratio": ratio, "target": {"mp50": 25}}
+    assert "| mp50 | 200.0 | 20.0 | ≤ 25 |" in bench.render(result)
+
+
+def test_the_command_runs_a_benchmark(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(bench, "STEPS", 20)
+    monkeypatch.setattr(bench, "REPEATS", 1)
+    assert main(["bench", "numbers", "--json"]) == 0
+    out = capsys.readouterr()
+    assert json.loads(out.out)["numbers"]["ratio"]["float64"] == 1
+    assert "round 1 of 1" in out.err
+
+
+def test_an_unknown_benchmark_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "speed"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "numbers" in error
