@@ -359,9 +359,12 @@ def _floats(source: _Source, name: str) -> Iterator[Piece]:
 
 
 def _sections(source: _Source) -> list[tuple[int, Piece]]:
-    """The numbered headings with where they start; a section's hash covers it with its subsections' text."""
+    """The headings with where they start (the abstract is section 0); a hash covers the subsections too."""
     headings = _headings(source)
-    pieces = []
+    pieces = [
+        (e.start, Piece("", "0", source.span(e.start, e.end), digest(source.text[e.inner : e.inner_end])))
+        for e in source.named("abstract")
+    ]
     for i, (start, level, number, label) in enumerate(headings):
         end = next((s for s, other, _, _ in headings[i + 1 :] if other <= level), len(source.text))
         pieces.append((start, Piece(label, number, source.span(start, end), digest(source.text[start:end]))))
