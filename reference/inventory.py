@@ -1,0 +1,443 @@
+"""The inventory: what the paper states (`paper.toml`), what is wrong in it (`errata.toml`), what each line is worth.
+
+Three kinds of file, one loader. `load()` reads and validates all of them: unknown ids, unknown fields, missing
+fields, broken numbering, circular uses, a line verdict without a check are refused with one `InventoryError` that
+names the file, the entry and the condition. Everything is an immutable record; what code and tests add (links,
+checks, verdicts) lives in `audit.trace`.
+
+An id names a section, statement, algorithm, equation or table of the paper by its TeX label. `Alg:gll_oracle:6` is
+line 6 of that algorithm, `table:results:2` a row of the table, and whatever follows a slash
+(`sec:Preliminaries/dual-norm`) is a place inside the thing before it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+HERE = Path(__file__).parent
+PAPER, ERRATA, LINES = HERE / "paper.toml", HERE / "errata.toml", HERE / "lines"
+
+SEVERITIES = ("privacy", "accuracy", "typo")
+LINE_VERDICTS = ("holds", "loose", "condition", "refuted", "typo", "cited", "definition", "prose")
+UNCHECKED = ("cited", "definition", "prose")
+"""Line verdicts that need no check: nothing is claimed, or the claim is somebody else's."""
+
+Lines: TypeAlias = tuple[int, int]
+
+
+class InventoryError(ValueError):
+    """A file of the inventory breaks its own rules."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The file that was checked."""
+
+    title: str
+    authors: tuple[str, ...]
+    arxiv: str
+    tex_lines: int
+    sha256: str
+    hash: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading; `label` is False where the id is ours."""
+
+    id: str
+    number: str
+    title: str
+    tex: Lines
+    hash: str
+    label: bool = True
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A theorem, lemma, proposition, corollary, definition or remark on the common counter."""
+
+    id: str
+    kind: str
+    number: int
+    section: str
+    title: str
+    uses: tuple[str, ...]
+    tex: Lines
+    hash: str
+    proof: str = ""
+    """The hash of the proof; empty where the paper gives none."""
+    cited: bool = False
+    """Whether the paper takes it from elsewhere."""
+    label: bool = True
+
+    @property
+    def name(self) -> str:
+        """What the paper prints: "Lemma 5"."""
+        return f"{self.kind.capitalize()} {self.number}"
+
+
+@dataclass(frozen=True)
+class AlgorithmLine:
+    """A numbered line of an algorithm, in our words."""
+
+    about: str
+    tex: Lines
+    hash: str
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """An algorithm and its numbered lines."""
+
+    id: str
+    number: int
+    section: str
+    title: str
+    uses: tuple[str, ...]
+    tex: Lines
+    hash: str
+    lines: tuple[AlgorithmLine, ...]
+
+    @property
+    def name(self) -> str:
+        """What the paper prints: "Algorithm 1"."""
+        return f"Algorithm {self.number}"
+
+
+@dataclass(frozen=True)
+class Equation:
+    """A labelled display; `inside` is the statement or algorithm that holds it."""
+
+    id: str
+    number: int
+    section: str
+    title: str
+    tex: Lines
+    hash: str
+    inside: str = ""
+    uses: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the paper prints: "(16)"."""
+        return f"({self.number})"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table and the statement that the paper names for it."""
+
+    about: str
+    cites: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table and its rows."""
+
+    id: str
+    number: int
+    section: str
+    title: str
+    tex: Lines
+    hash: str
+    rows: tuple[Row, ...]
+
+    @property
+    def name(self) -> str:
+        """What the paper prints: "Table 1"."""
+        return f"Table {self.number}"
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """A defect of the printed text and its correction."""
+
+    id: str
+    title: str
+    where: tuple[str, ...]
+    lines: tuple[int, ...]
+    tex: Lines
+    severity: str
+    printed: str
+    corrected: str
+    cost: str
+    affects: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a stretch of the paper's text is worth, and by which checks."""
+
+    id: str
+    tex: Lines
+    about: str
+    verdict: str
+    check: tuple[str, ...] = ()
+    tight: str = ""
+    note: str = ""
+    file: str = ""
+
+    @property
+    def owner(self) -> str:
+        """The statement, algorithm, section or equation that the line belongs to."""
+        return self.id.partition("/")[0]
+
+
+Numbered: TypeAlias = Statement | Algorithm | Equation | Table
+Entry: TypeAlias = Section | Statement | Algorithm | Equation | Table
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """Everything the files hold."""
+
+    paper: Paper
+    sections: tuple[Section, ...]
+    statements: tuple[Statement, ...]
+    algorithms: tuple[Algorithm, ...]
+    equations: tuple[Equation, ...]
+    tables: tuple[Table, ...]
+    errata: tuple[Erratum, ...] = ()
+    lines: tuple[Line, ...] = ()
+    entries: Mapping[str, Entry] = field(init=False, repr=False, compare=False)
+    """Everything that has an id, by id, in the paper's order of kinds."""
+
+    def __post_init__(self) -> None:
+        """Index the entries; an id that is used twice is refused."""
+        groups: tuple[tuple[Entry, ...], ...]
+        groups = (self.sections, self.statements, self.algorithms, self.equations, self.tables)
+        index: dict[str, Entry] = {}
+        for entry in (e for group in groups for e in group):
+            _require(entry.id not in index, "paper.toml", entry.id, "is there twice: an id names one thing")
+            index[entry.id] = entry
+        object.__setattr__(self, "entries", index)
+
+    def find(self, id: str) -> Entry | None:
+        """What an id names: the entry, or the entry that holds the line, row or place it points to."""
+        head = id.partition("/")[0]
+        if head in self.entries:
+            return self.entries[head]
+        owner, colon, number = head.rpartition(":")
+        entry = self.entries.get(owner) if colon and number.isdecimal() else None
+        parts: tuple[object, ...] = ()
+        if isinstance(entry, Algorithm):
+            parts = entry.lines
+        elif isinstance(entry, Table):
+            parts = entry.rows
+        return entry if 1 <= int(number or 0) <= len(parts) else None
+
+    def erratum(self, id: str) -> Erratum | None:
+        """The erratum of this id."""
+        return next((e for e in self.errata if e.id == id), None)
+
+    def uses(self, id: str) -> tuple[str, ...]:
+        """What an entry leans on."""
+        return getattr(self.entries[id], "uses", ())
+
+    def used_by(self, id: str) -> tuple[str, ...]:
+        """Which entries lean on this one."""
+        return tuple(other for other in self.entries if id in self.uses(other))
+
+    def errata_of(self, id: str) -> tuple[Erratum, ...]:
+        """The errata that concern an entry or a place inside it."""
+        return tuple(e for e in self.errata if any(place.partition("/")[0] == id for place in e.where))
+
+    def line_entries(self, first: int, last: int) -> tuple[Line, ...]:
+        """The line verdicts that touch these lines of the TeX file."""
+        return tuple(line for line in self.lines if line.tex[0] <= last and first <= line.tex[1])
+
+
+# --------------------------------------------------------------------------------------------- reading
+
+
+@lru_cache(maxsize=1)
+def load() -> Inventory:
+    """The project's inventory, validated."""
+    return read(PAPER, ERRATA, sorted(LINES.glob("*.toml")))
+
+
+def read(paper: Path, errata: Path, lines: Iterable[Path] = ()) -> Inventory:
+    """Read and validate an inventory from its files."""
+    data = _toml(paper, ("paper", "section", "statement", "algorithm", "equation", "table"))
+    inventory = Inventory(
+        paper=_record(Paper, data.get("paper", {}), paper.name),
+        sections=_records(Section, data, "section", paper.name),
+        statements=_records(Statement, data, "statement", paper.name),
+        algorithms=_records(Algorithm, data, "algorithm", paper.name),
+        equations=_records(Equation, data, "equation", paper.name),
+        tables=_records(Table, data, "table", paper.name),
+        errata=_records(Erratum, _toml(errata, ("erratum",)), "erratum", errata.name),
+        lines=tuple(line for path in lines for line in _lines(path)),
+    )
+    _validate(inventory)
+    return inventory
+
+
+def _lines(path: Path) -> Iterator[Line]:
+    for entry in _toml(path, ("line",)).get("line", ()):
+        yield _record(Line, {**entry, "file": path.name}, path.name)
+
+
+def _toml(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InventoryError(f"{path.name}: {error}") from None
+    unknown = sorted(set(data) - set(known))
+    _require(not unknown, path.name, ", ".join(unknown), f"is no table of this file: it has {', '.join(known)}")
+    return data
+
+
+def _records(kind: type[_T], data: Mapping[str, Any], name: str, file: str) -> tuple[_T, ...]:
+    return tuple(_record(kind, entry, file) for entry in data.get(name, ()))
+
+
+_NESTED: dict[str, dict[str, type]] = {"Algorithm": {"lines": AlgorithmLine}, "Table": {"rows": Row}}
+
+
+def _record(kind: type[_T], entry: Mapping[str, Any], file: str) -> _T:
+    """A dataclass from a TOML table: every field known, every required one there, each of its type."""
+    title = str(entry.get("id", entry.get("about", kind.__name__)))
+    known = {f.name: f for f in fields(kind)}  # type: ignore[arg-type]
+    for name in entry:
+        _require(name in known, file, title, f"has an unknown field {name!r}: known are {', '.join(known)}")
+    for name, spec in known.items():
+        optional = spec.default is not MISSING or not spec.init
+        _require(optional or name in entry, file, title, f"lacks the field {name!r}")
+    values = {}
+    for name, value in entry.items():
+        part = _NESTED.get(kind.__name__, {}).get(name)
+        values[name] = (
+            tuple(_record(part, v, file) for v in value)
+            if part
+            else _typed(value, str(known[name].type), file, f"{title}.{name}")
+        )
+    return kind(**values)
+
+
+_CHECKS: dict[str, Callable[[Any], bool]] = {
+    "str": lambda v: isinstance(v, str),
+    "bool": lambda v: isinstance(v, bool),
+    "int": lambda v: isinstance(v, int) and not isinstance(v, bool),
+    "tuple[str, ...]": lambda v: isinstance(v, list) and all(isinstance(x, str) for x in v),
+    "tuple[int, ...]": lambda v: isinstance(v, list) and all(isinstance(x, int) for x in v),
+    "Lines": lambda v: isinstance(v, list) and len(v) == 2 and all(isinstance(x, int) for x in v),
+}
+
+
+def _typed(value: Any, kind: str, file: str, name: str) -> Any:
+    _require(_CHECKS[kind](value), file, name, f"is {value!r}, it must be of type {kind}")
+    return tuple(value) if isinstance(value, list) else value
+
+
+# ------------------------------------------------------------------------------------------ validation
+
+
+def _require(ok: bool, file: str, name: str, problem: str) -> None:
+    if not ok:
+        raise InventoryError(f"{file}: {name} {problem}")
+
+
+def _validate(inventory: Inventory) -> None:
+    _check_numbering(inventory)
+    _check_uses(inventory)
+    _check_places(inventory)
+    _check_errata(inventory)
+    _check_lines(inventory)
+
+
+def _check_numbering(inventory: Inventory) -> None:
+    """Counters run from 1 without gaps, in the order of the text; sections exist; hashes are hashes."""
+    groups: list[Sequence[Numbered]]
+    groups = [inventory.statements, inventory.algorithms, inventory.equations, inventory.tables]
+    sections = {s.number for s in inventory.sections}
+    for group in groups:
+        for expected, entry in enumerate(group, start=1):
+            _require(entry.number == expected, "paper.toml", entry.id, f"is number {entry.number}, not {expected}")
+            _require(entry.section in sections, "paper.toml", entry.id, f"is in no section {entry.section!r}")
+        starts = [numbered.tex[0] for numbered in group]
+        _require(starts == sorted(starts), "paper.toml", "entries", "must come in the order of the text")
+    for any_entry in inventory.entries.values():
+        ok = re.fullmatch(r"[0-9a-f]{16}", any_entry.hash) is not None
+        problem = f"has hash {any_entry.hash!r}, it must be 16 hexadecimal digits"
+        _require(ok, "paper.toml", any_entry.id, problem)
+
+
+def _check_uses(inventory: Inventory) -> None:
+    """What is used exists, and nothing leans on itself, however indirectly."""
+    done: set[str] = set()
+
+    def visit(id: str, path: tuple[str, ...]) -> None:
+        _require(id not in path, "paper.toml", id, f"leans on itself: {' → '.join([*path, id])}")
+        if id in done:
+            return
+        for other in inventory.uses(id):
+            _require(other in inventory.entries, "paper.toml", id, f"uses {other!r}, which is no entry")
+            visit(other, (*path, id))
+        done.add(id)
+
+    for id in inventory.entries:
+        visit(id, ())
+
+
+def _check_places(inventory: Inventory) -> None:
+    """Line ranges lie in the file; references from equations and rows exist."""
+    last = inventory.paper.tex_lines
+    located: list[tuple[str, str, Lines]] = [("paper.toml", e.id, e.tex) for e in inventory.entries.values()]
+    located += [("errata.toml", e.id, e.tex) for e in inventory.errata]
+    located += [(line.file, line.id, line.tex) for line in inventory.lines]
+    for file, id, (start, end) in located:
+        _require(1 <= start <= end <= last, file, id, f"has tex = [{start}, {end}]: the file has {last} lines")
+    for equation in inventory.equations:
+        known = not equation.inside or equation.inside in inventory.entries
+        _require(known, "paper.toml", equation.id, f"is inside {equation.inside!r}, which is no entry")
+    for table in inventory.tables:
+        for row in table.rows:
+            _require(row.cites in inventory.entries, "paper.toml", table.id, f"cites {row.cites!r}: no entry")
+
+
+def _check_errata(inventory: Inventory) -> None:
+    seen: set[str] = set()
+    for erratum in inventory.errata:
+        ok = re.fullmatch(r"E[1-5B]\.[1-9]\d*", erratum.id) is not None
+        _require(ok, "errata.toml", erratum.id, "is no id: E, section 1 to 5 or B, a dot, a number")
+        _require(erratum.id not in seen, "errata.toml", erratum.id, "is there twice")
+        seen.add(erratum.id)
+        allowed = f"must be one of {', '.join(SEVERITIES)}"
+        _require(erratum.severity in SEVERITIES, "errata.toml", erratum.id, f"severity {allowed}")
+        _require(bool(erratum.where), "errata.toml", erratum.id, "must say where it is")
+        for place in erratum.where:
+            _require(inventory.find(place) is not None, "errata.toml", erratum.id, f"is at unknown {place!r}")
+        _check_erratum_lines(inventory, erratum)
+
+
+def _check_erratum_lines(inventory: Inventory, erratum: Erratum) -> None:
+    """Line numbers need an algorithm that has them."""
+    found = [inventory.find(place) for place in erratum.where]
+    counts = [len(a.lines) for a in found if isinstance(a, Algorithm)]
+    for number in erratum.lines:
+        ok = any(1 <= number <= count for count in counts)
+        _require(ok, "errata.toml", erratum.id, f"names line {number}, which no algorithm it names has")
+
+
+def _check_lines(inventory: Inventory) -> None:
+    seen: set[str] = set()
+    for line in inventory.lines:
+        _require(line.id not in seen, line.file, line.id, "is there twice")
+        seen.add(line.id)
+        _require(inventory.find(line.id) is not None, line.file, line.id, "belongs to no entry of paper.toml")
+        allowed = f"has verdict {line.verdict!r}, it must be one of {', '.join(LINE_VERDICTS)}"
+        _require(line.verdict in LINE_VERDICTS, line.file, line.id, allowed)
+        _require(bool(line.check) or line.verdict in UNCHECKED, line.file, line.id, "claims a verdict without check")
+        known = line.tight or line.note or line.verdict != "loose"
+        _require(bool(known), line.file, line.id, "is loose: give the tight constant, or say in a note why not")
