@@ -2,19 +2,21 @@
 
 A check is a function of a seed that returns an `Outcome`. `@check` says which statement it is about, which edition
 of the text, of what kind it is, and from which level on it runs. It says nothing about the result: the expected
-result is `holds`, except for a counterexample to the printed text, whose erratum is named. Verdicts are derived here
-and nowhere else.
+result is `holds`, except for the printed text where an erratum is named. Verdicts are derived here and nowhere else,
+by a pure function of the results.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib
+import math
 import pkgutil
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import audit.statements
@@ -32,6 +34,57 @@ MARK = "__dpso_check__"
 CheckFunction: TypeAlias = "Callable[[int], Outcome]"
 
 
+FigureKind: TypeAlias = Literal["line", "bar", "band"]
+Topic: TypeAlias = Literal["privacy", "accuracy", "rate", "other"]
+Number: TypeAlias = float | int | str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture of what a check measured, as data: the report draws it.
+
+    `series` maps a legend to points (x, y). "line" draws a curve a series; names that hold the words *claim*,
+    *certified*, *measured*, *printed*, *corrected* or *tight* get the look which these have everywhere. "band" fills
+    between the first two series (lower and upper edge) and draws the others as lines. "bar" draws one bar a series
+    when each has one point, and otherwise a group of bars at each x.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    series: Mapping[str, Sequence[tuple[float, float]]]
+    x_log: bool = False
+    y_log: bool = False
+    kind: FigureKind = "line"
+    note: str = ""
+    topic: Topic = "other"
+    """Where the report shows it: privacy profiles, accuracy (an oracle's error against T), rates, or its statement."""
+
+    def __post_init__(self) -> None:
+        """Refuse what could not be drawn."""
+        figure = f"figure {self.title!r}"
+        if not any(len(points) for points in self.series.values()):
+            raise ValueError(f"{figure}: its series {', '.join(self.series)} hold no point; leave the figure out")
+        if self.kind not in get_args(FigureKind):
+            raise ValueError(f"{figure}: kind = {self.kind!r} must be one of {get_args(FigureKind)}")
+        if self.topic not in get_args(Topic):
+            raise ValueError(f"{figure}: topic = {self.topic!r} must be one of {get_args(Topic)}")
+        if self.kind == "band" and len(self.series) < 2:
+            raise ValueError(f"{figure}: kind = 'band' needs a lower and an upper series; it has {len(self.series)}")
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object; a number that JSON does not have (inf, nan) is a string."""
+        series = {name: [[_plain(float(v)) for v in point] for point in points] for name, points in self.series.items()}
+        return {f.name: getattr(self, f.name) for f in fields(self)} | {"series": series}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Figure:
+        """The figure that `to_json` wrote."""
+        values = {f.name: data[f.name] for f in fields(cls)}
+        series = {name: [(float(x), float(y)) for x, y in points] for name, points in data["series"].items()}
+        return cls(**(values | {"series": series}))
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a check found: whether the claim held, how near it came, and on what."""
@@ -40,10 +93,13 @@ class Outcome:
     ratio: float | None = None
     """The largest left side over right side that was met; 1 is attained, above 1 is a violation."""
     witness: str = ""
-    numbers: Mapping[str, float | int | str] = field(default_factory=dict)
+    numbers: Mapping[str, Number] = field(default_factory=dict)
     tight: str = ""
     """Where the claim holds with room: the best constant, and how it is known."""
     note: str = ""
+    would_detect: float | None = None
+    """Of a statistical check of privacy: the smallest true ε that it would have reported with probability 0.95."""
+    figures: tuple[Figure, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,7 +118,7 @@ class Check:
     @property
     def expected(self) -> bool:
         """Whether the claim should hold: all do, but the printed ones that an erratum corrects."""
-        return self.erratum is None
+        return self.erratum is None or self.edition != "printed"
 
 
 @dataclass(frozen=True)
@@ -73,15 +129,18 @@ class Result:
     statement: str
     kind: Kind
     edition: Edition
+    level: Level
     erratum: str | None
     condition: str | None
     expected: bool
     holds: bool
     ratio: float | None
     witness: str
-    numbers: Mapping[str, float | int | str]
+    numbers: Mapping[str, Number]
     tight: str
     note: str
+    would_detect: float | None
+    figures: tuple[Figure, ...]
     seed: int
     seconds: float
     error: str = ""
@@ -92,8 +151,31 @@ class Result:
         return not self.error and self.holds == self.expected
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object."""
-        return asdict(self) | {"as_recorded": self.as_recorded}
+        """A JSON object; a number that JSON does not have (inf, nan) is a string."""
+        data = asdict(replace(self, figures=()))
+        for name in ("ratio", "would_detect"):
+            data[name] = None if data[name] is None else _plain(data[name])
+        data["numbers"] = {key: _plain(value) for key, value in self.numbers.items()}
+        data["figures"] = [figure.to_json() for figure in self.figures]
+        return data | {"as_recorded": self.as_recorded}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Result:
+        """The result that `to_json` wrote."""
+        values = {f.name: data[f.name] for f in fields(cls)}
+        for name in ("ratio", "would_detect"):
+            values[name] = None if values[name] is None else float(values[name])
+        values["figures"] = tuple(Figure.from_json(figure) for figure in data["figures"])
+        return cls(**values)
+
+
+def _plain(value: object) -> Number:
+    """What JSON can hold: numpy scalars as numbers; exact numbers, balls, infinities as text."""
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, (int, float, str)) else str(value)
 
 
 def check(
@@ -107,11 +189,14 @@ def check(
 ) -> Callable[[CheckFunction], CheckFunction]:
     """Mark a function of a seed as a check of `statement` (an id of `paper.toml`).
 
-    `erratum` names the defect that makes the printed claim fail: then the check is expected *not* to hold.
+    `erratum` names the defect that makes the printed claim fail: with edition="printed" the check is then expected
+    *not* to hold; with another edition it is a check of the repair, and expected to hold.
     `condition` says under which extra hypothesis the claim holds.
     """
     if kind not in KINDS or level not in LEVELS:
         raise ValueError(f"kind = {kind!r} must be one of {KINDS} and level = {level!r} one of {LEVELS}")
+    if kind == "counterexample" and erratum and edition != "printed":
+        raise ValueError(f"edition = {edition!r}: the counterexample of {erratum} is to the text as printed; say so")
 
     def mark(function: CheckFunction) -> CheckFunction:
         name = f"{function.__module__.removeprefix('audit.statements.')}.{function.__name__}"
@@ -132,7 +217,20 @@ def collect() -> list[Check]:
         for value in vars(module).values():
             if getattr(value, "__module__", None) == module.__name__:
                 found.extend(getattr(value, MARK, ()))
-    return found
+    return distinct(found)
+
+
+def distinct(checks: Sequence[Check]) -> list[Check]:
+    """The checks with names that differ: a function about several statements is as many checks."""
+    checks = list(dict.fromkeys(checks))
+    several = Counter(c.name for c in checks)
+    named = [replace(c, name=f"{c.name}[{c.statement}]") if several[c.name] > 1 else c for c in checks]
+    several = Counter(c.name for c in named)
+    named = [replace(c, name=f"{c.name}/{c.edition}") if several[c.name] > 1 else c for c in named]
+    twice = sorted(name for name, count in Counter(c.name for c in named).items() if count > 1)
+    if twice:
+        raise ValueError(f"check {twice[0]} is declared twice for one statement and edition; give it two functions")
+    return named
 
 
 def select(checks: Iterable[Check], level: Level, only: Sequence[str] = ()) -> list[Check]:
@@ -154,32 +252,73 @@ def seed_of(check: Check, seed: int) -> int:
 def run_one(check: Check, seed: int) -> Result:
     """Run a check. An exception is a result that is not as recorded, with its last line as the reason."""
     own_seed = seed_of(check, seed)
+    fresh_state(own_seed)
     start = time.perf_counter()
     error = ""
     try:
         outcome = check.function(own_seed)
+        result = _result(check, outcome, own_seed)
+        error = _contradiction(outcome)
     except Exception as exception:  # noqa: BLE001 - any failure of a check is a result
         where = traceback.extract_tb(exception.__traceback__)[-1]
         error = f"{type(exception).__name__}: {exception} ({where.name})"
-        outcome = Outcome(holds=False)
+        result = _result(check, Outcome(holds=False), own_seed)
+    return replace(result, error=error, seconds=round(time.perf_counter() - start, 3))
+
+
+def failed(check: Check, seed: int, error: str) -> Result:
+    """The result of a check that could not be run to its end."""
+    return replace(_result(check, Outcome(holds=False), seed_of(check, seed)), error=error)
+
+
+def fresh_state(seed: int) -> None:
+    """Set what is global in a process, so that no check sees what another one left: precision, generators."""
+    import random
+
+    import flint
+    import mpmath
+    import numpy as np
+
+    random.seed(seed)
+    np.random.seed(seed)
+    flint.ctx.prec = 53
+    mpmath.mp.prec = 53
+
+
+def _result(check: Check, outcome: Outcome, own_seed: int) -> Result:
     return Result(
         name=check.name,
         statement=check.statement,
         kind=check.kind,
         edition=check.edition,
+        level=check.level,
         erratum=check.erratum,
         condition=check.condition,
         expected=check.expected,
         holds=bool(outcome.holds),
         ratio=None if outcome.ratio is None else float(outcome.ratio),
-        witness=outcome.witness,
-        numbers=dict(outcome.numbers),
+        witness=str(outcome.witness),
+        numbers={str(key): _plain(value) for key, value in outcome.numbers.items()},
         tight=outcome.tight,
         note=outcome.note,
+        would_detect=None if outcome.would_detect is None else float(outcome.would_detect),
+        figures=tuple(outcome.figures),
         seed=own_seed,
-        seconds=round(time.perf_counter() - start, 3),
-        error=error,
+        seconds=0.0,
     )
+
+
+ROUNDING = 1e-9
+"""How far above 1 a ratio computed in binary64 may lie when the claim holds with equality."""
+
+
+def _contradiction(outcome: Outcome) -> str:
+    """Why an outcome cannot be believed: it says that a claim holds beside a ratio that says otherwise."""
+    if outcome.ratio is not None and math.isnan(float(outcome.ratio)):
+        return "the outcome contradicts itself: its ratio is not a number"
+    if outcome.holds and outcome.ratio is not None and float(outcome.ratio) > 1 + ROUNDING:
+        return f"the outcome contradicts itself: it holds with ratio {float(outcome.ratio):.12g} > 1"
+    return ""
 
 
 def run_all(checks: Iterable[Check], seed: int) -> Iterator[Result]:
@@ -190,31 +329,85 @@ def run_all(checks: Iterable[Check], seed: int) -> Iterator[Result]:
 
 # -------------------------------------------------------------------------------------------- verdicts
 
+Grade: TypeAlias = Literal[
+    "holds", "loose", "conditional", "refuted", "unrepaired", "searched", "cited", "unexpected", "unchecked"
+]
+GRADES: tuple[Grade, ...] = get_args(Grade)
+PROOFS: tuple[Kind, ...] = ("exact", "certified")
+"""The kinds of check that may say "holds"."""
 
-def verdict(results: Sequence[Result]) -> str:
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known of one statement: the class, for colours and comparison, and the sentence."""
+
+    grade: Grade
+    text: str
+    errata: tuple[str, ...] = ()
+
+
+def judge(results: Sequence[Result]) -> Verdict:
     """The verdict on one statement, from the checks about it that ran.
 
-    Refuted as printed beats everything; then a check that came out otherwise than recorded; then conditions; then
-    "holds", which needs an exact or certified check. Searching without finding is said in those words.
+    A check that came out otherwise than recorded beats everything; then refutation; then conditions; then "holds",
+    which needs an exact or certified check of the text itself (not of our tighter variant). Searching without
+    finding is said in those words, with the power of the search where it is known.
     """
-    if not results:
-        return "no check yet"
-    unexpected = [r for r in results if not r.as_recorded]
+    text = [r for r in results if r.edition != "tight"]
+    unexpected = [r.name for r in results if not r.as_recorded]
     if unexpected:
-        return f"UNEXPECTED: {', '.join(r.name for r in unexpected)}"
-    refuted = sorted({r.erratum for r in results if r.erratum})
-    if refuted:
-        return f"refuted as printed → corrected ({', '.join(refuted)})"
-    if all(r.kind == "cited" for r in results):
-        return "cited"
-    conditions = sorted({r.condition for r in results if r.condition})
+        return Verdict("unexpected", f"UNEXPECTED: {', '.join(unexpected)}")
+    if not text:
+        return Verdict("unchecked", "no check yet")
+    if any(not r.expected for r in text):
+        return _refuted(text)
+    if all(r.kind == "cited" for r in text):
+        return Verdict("cited", "cited")
+    if any(r.kind in PROOFS for r in text):
+        return _proved(text)
+    return Verdict("searched", _searched(text))
+
+
+def _refuted(results: Sequence[Result]) -> Verdict:
+    """Refuted as printed; "corrected" is said only if a check of the corrected text ran and held."""
+    errata = tuple(sorted({r.erratum for r in results if r.erratum and not r.expected}))
+    named = ", ".join(errata)
+    repaired = [r for r in results if r.expected and r.edition == "corrected" and r.kind != "cited"]
+    if not repaired:
+        return Verdict("unrepaired", f"refuted as printed ({named}), correction not checked", errata)
+    conditions = _conditions(repaired)
+    condition = f", if {conditions}" if conditions else ""
+    return Verdict("refuted", f"refuted as printed → corrected ({named}){condition}", errata)
+
+
+def _proved(results: Sequence[Result]) -> Verdict:
+    tight = "; ".join(dict.fromkeys(r.tight for r in results if r.tight))
+    conditions = _conditions(results)
     if conditions:
-        return f"holds only if {'; '.join(conditions)}"
+        return Verdict("conditional", f"holds only if {conditions}" + (f"; loose ({tight})" if tight else ""))
+    return Verdict("loose", f"holds, loose ({tight})") if tight else Verdict("holds", "holds")
+
+
+def _searched(results: Sequence[Result]) -> str:
+    """What a search without a find is worth: how near it came, and what it would have seen."""
     ratios = [r.ratio for r in results if r.ratio is not None]
-    if any(r.kind in ("exact", "certified") for r in results):
-        tight = list(dict.fromkeys(r.tight for r in results if r.tight))
-        return f"holds, loose ({'; '.join(tight)})" if tight else "holds"
-    return f"no violation found (largest ratio {max(ratios):.3g})" if ratios else "no violation found"
+    powers = [r.would_detect for r in results if r.would_detect is not None]
+    conditions = _conditions(results)
+    return (
+        "no violation found"
+        + (f" if {conditions}" if conditions else "")
+        + (f" (largest ratio {max(ratios):.3g})" if ratios else "")
+        + (f"; would have seen ε ≥ {max(powers):.3g} with probability 0.95" if powers else "")
+    )
+
+
+def _conditions(results: Sequence[Result]) -> str:
+    return "; ".join(sorted({r.condition for r in results if r.condition}))
+
+
+def verdict(results: Sequence[Result]) -> str:
+    """The verdict on one statement in words."""
+    return judge(results).text
 
 
 def by_statement(results: Iterable[Result]) -> dict[str, list[Result]]:
