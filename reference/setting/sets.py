@@ -67,7 +67,7 @@ class FeasibleSet(ABC):
 
     @abstractmethod
     def contains(self, K: Numbers, w: Vector, slack: Exact = 0) -> bool:
-        """Whether w ∈ W; each inequality that defines W may be missed by `slack`. `Undecided` where a ball straddles."""
+        """Whether w ∈ W; each inequality that defines W may be missed by `slack`. Balls may be `Undecided`."""
 
     @abstractmethod
     def project(self, K: Numbers, w: Vector) -> Vector:
@@ -202,18 +202,18 @@ class LpBall(FeasibleSet):
     """{w : ‖w − centre‖_p ≤ radius}, p ∈ [1, ∞]."""
 
     def __init__(self, centre: Iterable[Exact], radius: Exact, p: Exponent):
-        self._centre = exact_tuple("centre", centre)
+        self.exact_centre = exact_tuple("centre", centre)
         self.radius = nonnegative("radius", radius)
         self.p = exponent("p", p)
         require(isinstance(self.p, (int, Fraction, float)), "p", p, "be exact", "give an int, a Fraction or INF")
-        self.dim = len(self._centre)
-        self._at_origin = not any(self._centre)
+        self.dim = len(self.exact_centre)
+        self._at_origin = not any(self.exact_centre)
 
     def _data(self) -> tuple[Any, ...]:
-        return (self._centre, self.radius, self.p)
+        return (self.exact_centre, self.radius, self.p)
 
     def centre(self, K: Numbers) -> Vector:
-        return K.vector(self._centre)
+        return K.vector(self.exact_centre)
 
     def _from_centre(self, K: Numbers, w: Vector) -> Vector:
         return w if self._at_origin else w - self.centre(K)
@@ -261,17 +261,19 @@ class LpBall(FeasibleSet):
         largest = norm(K, g, INF)
         if not K.lt(K(0), largest):
             return self.centre(K)
-        return self._at_centre(K, self._steepest(K, g / largest) * -K(self.radius))
+        step: Vector = self._steepest(K, g / largest) * -K(self.radius)
+        return self._at_centre(K, step)
 
     def _steepest(self, K: Numbers, g: Vector) -> Vector:
         """A maximiser of ⟨u, g⟩ over ‖u‖_p ≤ 1, for ‖g‖_∞ = 1 (scaled so that nothing under- or overflows)."""
         if self.p == 1:
             j = K.argmin([-K.abs(x) for x in g])
             return K.vector([K.sign(x) if i == j else 0 for i, x in enumerate(g)])
-        if self.p == 2:
-            return g / norm(K, g, 2)
         if self.p == INF:
             return K.vector([K.sign(x) for x in g])
+        if self.p == 2:
+            unit: Vector = g / norm(K, g, 2)
+            return unit
         q = dual_exponent(self.p)
         scale = K.power(norm(K, g, q), q - 1)
         return K.vector([K.sign(x) * K.power(K.abs(x), q - 1) / scale for x in g])
@@ -301,7 +303,7 @@ class L2Ball(LpBall):
         super().__init__(centre, radius, 2)
 
     def _data(self) -> tuple[Any, ...]:
-        return (self._centre, self.radius)
+        return (self.exact_centre, self.radius)
 
 
 # ------------------------------------------------------------------------------------- box and simplex
@@ -374,9 +376,14 @@ class Simplex(FeasibleSet):
         """The number of vertices."""
         return self.dim
 
+    @property
+    def exact_vertices(self) -> tuple[_Exacts, ...]:
+        """scale·e_1, …, scale·e_d."""
+        return tuple(tuple(self.scale * int(i == j) for i in range(self.dim)) for j in range(self.dim))
+
     def vertices(self, K: Numbers) -> tuple[Vector, ...]:
         """scale·e_1, …, scale·e_d."""
-        return tuple(K.unit(self.dim, j) * K(self.scale) for j in range(self.dim))
+        return tuple(K.vector(v) for v in self.exact_vertices)
 
     def centre(self, K: Numbers) -> Vector:
         return K.vector([self.scale / self.dim] * self.dim)
@@ -429,23 +436,23 @@ class Polytope(FeasibleSet):
         self.dim = len(points[0])
         for i, point in enumerate(points):
             same_dimension(f"vertices[{i}]", len(point), self.dim)
-        self._vertices: tuple[_Exacts, ...] = tuple(points)
+        self.exact_vertices: tuple[_Exacts, ...] = tuple(points)
 
     def _data(self) -> tuple[Any, ...]:
-        return (self._vertices,)
+        return (self.exact_vertices,)
 
     @property
     def J(self) -> int:
         """The number of listed vertices."""
-        return len(self._vertices)
+        return len(self.exact_vertices)
 
     def vertices(self, K: Numbers) -> tuple[Vector, ...]:
         """v_1, …, v_J in the order given."""
-        return tuple(K.vector(v) for v in self._vertices)
+        return tuple(K.vector(v) for v in self.exact_vertices)
 
     def centre(self, K: Numbers) -> Vector:
         """The mean of the listed vertices."""
-        return K.vector([sum(column, Fraction(0)) / self.J for column in zip(*self._vertices, strict=True)])
+        return K.vector([sum(column, Fraction(0)) / self.J for column in zip(*self.exact_vertices, strict=True)])
 
     def contains(self, K: Numbers, w: Vector, slack: Exact = 0) -> bool:
         """Whether w is within ℓ_∞ distance `slack` of the hull, by an exact linear programme (module `hull`).
@@ -467,7 +474,7 @@ class Polytope(FeasibleSet):
         return True
 
     def _meets(self, low: Sequence[Fraction], high: Sequence[Fraction], room: Fraction) -> bool:
-        return hull_meets_box(self._vertices, [a - room for a in low], [b + room for b in high])
+        return hull_meets_box(self.exact_vertices, [a - room for a in low], [b + room for b in high])
 
     def project(self, K: Numbers, w: Vector) -> Vector:
         """Closed for one vertex, for two (a segment) and in dimension 1 (an interval)."""
@@ -475,7 +482,7 @@ class Polytope(FeasibleSet):
         if self.J == 1:
             return self.vertices(K)[0]
         if self.dim == 1:
-            ends = [v[0] for v in self._vertices]
+            ends = [v[0] for v in self.exact_vertices]
             return K.vector([K.clip(w[0], K(min(ends)), K(max(ends)))])
         if self.J > 2:
             raise NoProjection(
@@ -486,7 +493,7 @@ class Polytope(FeasibleSet):
 
     def _project_on_segment(self, K: Numbers, w: Vector) -> Vector:
         a, b = self.vertices(K)
-        square = sum(((x - y) ** 2 for x, y in zip(*self._vertices, strict=True)), Fraction(0))
+        square = sum(((x - y) ** 2 for x, y in zip(*self.exact_vertices, strict=True)), Fraction(0))
         if square == 0:
             return a
         step: Vector = (b - a) * K.clip(((w - a) @ (b - a)) / K(square), K(0), K(1))
