@@ -54,18 +54,25 @@ class Block:
 
 def body_lines(function: Body) -> list[str]:
     """The source lines after signature and docstring: comments included, blank lines dropped."""
+    return [line for _, line in numbered_body(function)]
+
+
+def numbered_body(function: Body) -> list[tuple[int, str]]:
+    """The body with each line's number in its file."""
+    first = inspect.getsourcelines(function)[1]
     lines, start = _source(function).splitlines(), _body_start(function)
-    return [line for line in lines[start:] if line.strip()]
+    return [(first + i, line) for i, line in enumerate(lines) if i >= start and line.strip()]
+
+
+def marks_in(line: str) -> list[int]:
+    """The paper's line numbers that a source line carries: `# L4` is one, `# L6–9` are four."""
+    found = ((int(m[1]), int(m[2] or m[1])) for m in _LINE_MARK.finditer(line))
+    return [number for first, last in found for number in range(first, last + 1)]
 
 
 def line_marks(function: Body) -> list[int]:
-    """The paper's line numbers that a body carries, in order of appearance (`# L4`, `# L6–9`)."""
-    marks: list[int] = []
-    for line in body_lines(function):
-        for match in _LINE_MARK.finditer(line):
-            first, last = int(match[1]), int(match[2] or match[1])
-            marks.extend(range(first, last + 1))
-    return marks
+    """The paper's line numbers that a body carries, in order of appearance."""
+    return [number for line in body_lines(function) for number in marks_in(line)]
 
 
 def tags(line: str) -> list[str]:

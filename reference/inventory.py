@@ -227,14 +227,15 @@ class Inventory:
         head = id.partition("/")[0]
         if head in self.entries:
             return self.entries[head]
-        owner, colon, number = head.rpartition(":")
-        entry = self.entries.get(owner) if colon and number.isdecimal() else None
+        owner, _, number = head.rpartition(":")
+        entry = self.entries.get(owner)
         parts: tuple[object, ...] = ()
         if isinstance(entry, Algorithm):
             parts = entry.lines
         elif isinstance(entry, Table):
             parts = entry.rows
-        return entry if 1 <= int(number or 0) <= len(parts) else None
+        is_part = re.fullmatch(r"[1-9]\d{0,3}", number) is not None and int(number) <= len(parts)
+        return entry if is_part else None
 
     def erratum(self, id: str) -> Erratum | None:
         """The erratum of this id."""

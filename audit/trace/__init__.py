@@ -1,0 +1,11 @@
+"""From statements to code, checks and verdicts, and back.
+
+Nothing is kept by hand: `links` collects what the code, the tests and the checks say about themselves,
+`coverage` holds it against the inventory (`reference/paper.toml`), `proofs_map` writes the map, `compare` holds
+the inventory against a reader's copy of the paper, `graph` draws what leans on what.
+"""
+
+from audit.trace.coverage import Trace, trace
+from audit.trace.links import CodeLink, PytestLink
+
+__all__ = ["CodeLink", "PytestLink", "Trace", "trace"]
