@@ -1,0 +1,185 @@
+"""Regular spaces (equations 3 and 4): what is printed about ℓ_q^d and polyhedral norms, and what can be proved.
+
+| paper | here |
+|---|---|
+| κ | `Regularity.kappa` |
+| κ_+ and ‖·‖_+ | `Regularity.kappa_plus`; ‖·‖_+ = ‖·‖_ρ with ρ = `Regularity.rho` (of A·x in the polyhedral case) |
+| eq. (3) | `smoothness_bound` ≥ ‖x+y‖_+² |
+| eq. (4) | `equivalence_bounds` |
+| min(q−1, 2 log d) | `kappa_printed` |
+| 2 log |V| | `polyhedral_kappa_printed` |
+
+**What is provable.** ½‖·‖_ρ² is (ρ−1)-smooth for 2 ≤ ρ < ∞, so (3) holds with κ_+ = ρ − 1, and ‖x‖_q ≤ ‖x‖_ρ ≤ d^{1/ρ−1/q}‖x‖_q for
+ρ ≤ q. Hence ℓ_q^d is κ-regular with κ = (ρ−1)·d^{2/ρ−2/q} for every ρ ∈ [2, q], ρ < ∞. The logarithm has the derivative
+1/(ρ−1) − 2 ln d/ρ², which vanishes at ρ = ln d ± √(ln²d − 2 ln d): the smallest value is at ρ = 2, at ρ = q or at the larger root.
+For q = ∞ and large d that is about e(2 ln d − 1), not 2 ln d.
+
+**What fails.** κ-regularity gives E‖Σξ_i‖² ≤ κ·ΣE‖ξ_i‖² for independent centred ξ_i (add them one by one with (3); the linear
+term has mean 0). Signs ε_i times columns of a ±1 matrix with d rows and k columns test this: `sign_lower_bound`. Any κ below it is false:
+2 at d = 2, 7/3 at d = 3, 3 at d = 4, against 2 ln d = 1.386, 2.197, 2.773. For q < ∞ the same signs refute it from q = 3.79 on at
+d = 2. At d = 1 the printed κ is 0, and no space is 0-regular. For d ≥ 5 nothing here refutes 2 ln d, and nothing proves it.
+
+**What Section 4 needs instead** in the polyhedral case is a first moment only, and that is true with 2 ln J and with better
+constants: `bounds.gradient_error_tight`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from reference.numbers import INF, Exact, Numbers, Real, Vector, norm
+from reference.registry import claims, implements
+from reference.setting.checks import exponent, require, whole
+
+
+@dataclass(frozen=True)
+class Regularity:
+    """A space that is `kappa`-regular by the norm ‖·‖_rho, which is `kappa_plus`-smooth."""
+
+    kappa: Real
+    kappa_plus: Real
+    rho: Fraction
+
+    def equivalence(self) -> Real:
+        """κ/κ_+, the constant of (4)."""
+        return self.kappa / self.kappa_plus
+
+
+def _dual_exponent_at_least_two(q: Any) -> Any:
+    q = exponent("q", q)
+    require(not (isinstance(q, (int, float, Fraction)) and q < 2), "q", q, "lie in [2, ∞]", "ℓ_q with q < 2 is not 2-smooth")
+    return q
+
+
+@claims("eqn:k_smooth", "printed")
+def kappa_printed(K: Numbers, d: int, q: Any) -> Real:
+    """min(q − 1, 2 ln d), as printed: 0 at d = 1, and too small for small d or unproved where 2 ln d < q − 1."""
+    q = _dual_exponent_at_least_two(q)
+    logarithm = 2 * K.log(K(whole("d", d)))
+    return logarithm if q == INF else K.min(K(q) - 1, logarithm)
+
+
+@claims("eqn:k_smooth")
+def kappa_provable(K: Numbers, d: int, q: Any) -> Regularity:
+    """The best κ that the norms ‖·‖_ρ give ℓ_q^d: min over ρ ∈ [2, q] of (ρ−1)·d^{2/ρ−2/q}. At least 1 for every d ≥ 1."""
+    q = _dual_exponent_at_least_two(q)
+    whole("d", d)
+    candidates = [_regularity(K, d, q, rho) for rho in _exponents(d, q)]
+    return candidates[K.argmin([c.kappa for c in candidates])]
+
+
+def _regularity(K: Numbers, d: int, q: Any, rho: Fraction) -> Regularity:
+    excess = Fraction(2) / rho - (0 if q == INF else Fraction(2) / Fraction(q))
+    return Regularity(K(rho - 1) * K.power(K(d), excess), K(rho - 1), rho)
+
+
+def _exponents(d: int, q: Any) -> list[Fraction]:
+    """2, and the larger root of ρ² = 2 ln d·(ρ−1) on a grid of 1/64, or q if that is smaller. Every ρ ∈ [2, q] is valid."""
+    root = _larger_root(d)
+    ends = [Fraction(2)]
+    if q != INF and (root is None or root >= Fraction(q)):
+        ends.append(Fraction(q))
+    elif root is not None and root > 2:
+        ends.append(root)
+    return ends
+
+
+def _larger_root(d: int) -> Fraction | None:
+    """The grid point of 1/64 nearest to ln d + √(ln²d − 2 ln d), by the sign of ρ² − 2 ln d·(ρ−1); None if there is no root."""
+    from reference.numbers import Ball
+
+    K = Ball(128)
+    double = 2 * K.log(K(d)) if d > 1 else K(0)
+    if not K.le(K(4), double):
+        return None
+    low, high = _ceiling_of_half(K, double), 64 * 2 * d.bit_length()
+    while high - low > 1:
+        middle = (low + high) // 2
+        rho = K(Fraction(middle, 64))
+        if K.lt(rho * rho, double * (rho - 1)):
+            low = middle
+        else:
+            high = middle
+    return Fraction(high, 64)
+
+
+def _ceiling_of_half(K: Any, double: Real) -> int:
+    """64·(the middle of the two roots, ln d), rounded down: a grid point between them or at the larger one."""
+    return int(K.floor(32 * double))
+
+
+@claims("eqn:k_equiv_norm", "printed")
+def polyhedral_kappa_printed(K: Numbers, J: int) -> Real:
+    """2 ln J for the dual of a norm whose unit ball has J vertices."""
+    require(whole("J", J, 0) >= 2, "J", J, "be at least 2", "the unit ball of a norm has at least the two vertices ±v")
+    return 2 * K.log(K(J))
+
+
+@claims("eqn:k_equiv_norm")
+def polyhedral_kappa_provable(K: Numbers, J: int) -> Regularity:
+    """The dual norm is max over the J/2 pairs ±v of |⟨v, y⟩| = ‖Ay‖_∞, so ‖y‖_+ = ‖Ay‖_ρ does as well as in ℓ_∞^{J/2}.
+
+    It is at most the printed 2 ln J up to J = 8; beyond, the printed value has no proof here.
+    """
+    require(whole("J", J, 0) >= 2, "J", J, "be at least 2", "the unit ball of a norm has at least the two vertices ±v")
+    return kappa_provable(K, -(-J // 2), INF)
+
+
+# ---------------------------------------------------------------------------- equations (3) and (4)
+
+
+@implements("eqn:k_smooth", "printed")
+def smoothness_bound(K: Numbers, x: Vector, y: Vector, rho: Exact, kappa_plus: Exact | Real) -> Real:
+    """The right side of (3) for ‖·‖_+ = ‖·‖_ρ: ‖x‖² + ⟨∇(‖·‖²)(x), y⟩ + κ_+‖y‖²."""
+    size = norm(K, x, rho)
+    linear = square_gradient(K, x, rho) @ y
+    other = norm(K, y, rho)
+    return size * size + linear + K(kappa_plus) * other * other
+
+
+def square_gradient(K: Numbers, x: Vector, rho: Exact) -> Vector:
+    """∇(‖·‖_ρ²)(x) = 2‖x‖_ρ^{2−ρ}·sgn(x)|x|^{ρ−1}, and 0 at x = 0."""
+    rho = Fraction(rho)
+    if rho == 2:
+        return x * 2
+    size = norm(K, x, rho)
+    if not K.lt(K(0), size):
+        return x * 0
+    unit = x / size
+    return K.vector([2 * size * K.sign(u) * K.power(K.abs(u), rho - 1) for u in unit])
+
+
+@implements("eqn:k_equiv_norm", "printed")
+def equivalence_bounds(K: Numbers, x: Vector, q: Any, regularity: Regularity) -> tuple[Real, Real, Real]:
+    """‖x‖_q², ‖x‖_+² and (κ/κ_+)‖x‖_q²: (4) says that they increase."""
+    own, plus = norm(K, x, q), norm(K, x, regularity.rho)
+    return own * own, plus * plus, regularity.equivalence() * own * own
+
+
+# --------------------------------------------------------------------------------- lower bounds on κ
+
+
+def sign_lower_bound(d: int, columns: int) -> Fraction:
+    """E‖Σ ε_i x_i‖_∞²/Σ‖x_i‖_∞², exactly: x_i the columns of d distinct ±1 rows (up to sign) of that length.
+
+    With all 2^{k−1} rows the maximum is always k, so ℓ_∞^d has κ ≥ 1 + log2 d for powers of two.
+    """
+    rows = _sign_rows(d, columns)
+    total = 0
+    for signs in product((1, -1), repeat=columns):
+        total += max(abs(sum(e * x for e, x in zip(signs, row, strict=True))) for row in rows) ** 2
+    return Fraction(total, 2**columns * columns)
+
+
+def _sign_rows(d: int, columns: int) -> list[tuple[int, ...]]:
+    rows = [(1, *rest) for rest in product((1, -1), repeat=columns - 1)]
+    require(len(rows) >= d, "columns", columns, f"give at least d = {d} rows up to sign, 2^(columns−1)")
+    return rows[:d]
+
+
+def sign_lower_bound_lq(K: Numbers, q: Any) -> Real:
+    """2^{1−2/q}: the same test for ℓ_q², with the two columns (1, 1) and (1, −1). κ is at least this."""
+    return K.power(K(2), 1 - Fraction(2) / Fraction(q))
