@@ -1,0 +1,258 @@
+"""Algorithm 1: a gradient oracle for the smoothed loss f_β, by a search on the line (Lemma 5).
+
+| paper | here |
+|---|---|
+| w, (x, y) | `w`, `x` (a vector), `ell` = ℓ^{(y)} |
+| β, α, L_0, R, M | `p: OracleParameters` |
+| m = ⟨w, x⟩ | `m` |
+| [a, b] | `a`, `b` |
+| m_t | `m_t` |
+| h_β(u) = ℓ(u) + (β/2)(u − m)² | `ProximalLoss` |
+| ū | `u` |
+| O_{β,α,R}(w, (x, y)) | `oracle(…).gradient` |
+
+**The printed algorithm never looks at the loss.** Let g(u) = ℓ(u) + c(u − m)², c > 0 (c = 1 as printed), ℓ convex,
+so g is strictly convex. Line 6 keeps the half whose quarter point has the *larger* value, so the next midpoint
+m_{t+1} is the one of the quarter points q_1, q_2 = m_t ∓ (b − a)/4 with the larger value (q_2 on no tie). By strict
+convexity g(m_t) < (g(q_1) + g(q_2))/2 ≤ g(m_{t+1}): the values at the midpoints rise strictly, and line 10 picks
+the first, m_1. With M = ℝ the first midpoint is m itself: the output is β(m − m)x = 0 on every input. With another
+M it is β(m − m_1)x, where m_1, the middle of M ∩ [m ± 2L0/β], does not depend on ℓ either. ∎
+
+**The corrected search.** h' = ∂ℓ + β(· − m) changes its sign at u*; halving M ∩ [m ± L0/β] by the sign of one
+subgradient at the middle keeps u* (fact 1 of `moreau`: |m − u*| ≤ L0/β). After T halvings the middle ū errs by at
+most (L0/β)2^{−T}, the derivative β(m − ū) by L0·2^{−T}, and the gradient by L0R·2^{−T} ≤ α for T = ⌈log2(L0R/α)⌉. ∎
+T subgradients a call. The value β(m − ū) lies in [−L0, L0] by construction; the clip removes what rounding adds. No
+difference of two nearly equal values is taken, so binary64 loses only ulps of m: comparing values instead stalls
+near L0R·√(2^{−52}) (see `value_oracle`).
+
+**A sound search by values.** g(q_1) ≥ g(q_2) proves u* ≥ q_1, else u* ≤ q_2 (a convex function does not fall towards
+both): three quarters stay, not one half. The middle errs by at most r(3/4)^T, r the half length of the interval.
+
+**The values at the midpoints, best of all, T as printed**, with the two slips mended and a subgradient to decide
+(all errata but E3.4) is right too in exact arithmetic: after T cuts the interval has length 2^{−T}|P|; for θ >
+2^{−T} the set (1−θ)u* + θP is longer, so some point of it was cut off by a midpoint m_t; there h(m_t) ≤ h(point) ≤
+(1−θ)h(u*) + θ max h. Hence h(ū) − h(u*) ≤ 2^{−T}τ, and strong convexity gives |ū − u*| ≤ √(2·2^{−T}τ/β). ∎
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TypeAlias
+
+from reference.convex.moreau import REAL_LINE, Interval, prox
+from reference.numbers import Exact, Numbers, Real, Vector
+from reference.registry import claims, implements
+from reference.setting.checks import require
+from reference.setting.losses import ScalarLoss
+from reference.trace_events import Trace, mark
+
+
+@dataclass
+class Counter:
+    """How often a loss was asked, and how many oracle calls that served."""
+
+    calls: int = 0
+    values: int = 0
+    subgradients: int = 0
+
+
+@dataclass(frozen=True)
+class OracleParameters:
+    """β, α, L_0, R, M of an oracle, as scalars of one number system."""
+
+    beta: Real
+    alpha: Real
+    L0: Real
+    R: Real
+    M: Interval = REAL_LINE
+    count: Counter = field(default_factory=Counter, compare=False)
+
+
+def oracle_parameters(
+    K: Numbers, *, beta: Exact | Real, alpha: Exact | Real, L0: Exact | Real, R: Exact | Real, M: Interval = REAL_LINE
+) -> OracleParameters:
+    """Checked parameters: β, α, L0 > 0, R ≥ 0, and α < 4L0R (beyond, the printed number of steps is not positive)."""
+    p = OracleParameters(K(beta), K(alpha), K(L0), K(R), M)
+    for name, value in (("beta", p.beta), ("alpha", p.alpha), ("L0", p.L0), ("R", p.R)):
+        require(K.gt(value, K(0)), name, K.to_float(value), "be positive")
+    limit = 4 * p.L0 * p.R
+    remedy = f"4*L0*R = {K.to_float(limit):.6g}, and from there on line 3 asks for no step at all"
+    require(K.lt(p.alpha, limit), "alpha", K.to_float(p.alpha), "be less than 4*L0*R", remedy)
+    return p
+
+
+@dataclass(frozen=True)
+class OracleOutput:
+    """∇f_β(w, z) up to α: the vector β(m − ū)x, its scalar β(m − ū), and the point ū."""
+
+    gradient: Vector
+    derivative: Real
+    u: Real
+
+
+Oracle: TypeAlias = Callable[[Numbers, Vector, Vector, ScalarLoss, OracleParameters, "Trace | None"], OracleOutput]
+
+
+class ProximalLoss:
+    """g(u) = ℓ(u) + c(u − m)², counting what it asks of ℓ; c = β/2 makes it the paper's h_β."""
+
+    __slots__ = ("K", "c", "count", "ell", "m")
+
+    def __init__(self, K: Numbers, ell: ScalarLoss, c: Real, m: Real, count: Counter):
+        self.K, self.ell, self.c, self.m, self.count = K, ell, c, m, count
+
+    def value(self, u: Real) -> Real:
+        """g(u)."""
+        self.count.values += 1
+        return self.ell.value(self.K, u) + self.c * (u - self.m) * (u - self.m)
+
+    def subgradient(self, u: Real) -> Real:
+        """An element of ∂g(u)."""
+        self.count.subgradients += 1
+        return self.ell.subgradient(self.K, u) + 2 * self.c * (u - self.m)
+
+
+# ----------------------------------------------------------------------------------------- Algorithm 1
+
+
+@implements("Alg:gll_oracle", "printed")
+def oracle_printed(
+    K: Numbers, w: Vector, x: Vector, ell: ScalarLoss, p: OracleParameters, trace: Trace | None = None
+) -> OracleOutput:
+    """Algorithm 1 as printed. It returns 0 whatever the loss (proof above)."""
+    p.count.calls += 1
+    m = w @ x  # L1
+    a, b = p.M.meet(K, m - 2 * p.L0 / p.beta, m + 2 * p.L0 / p.beta)  # L2 [E3.4]
+    T = least_exponent(K, 16 * p.L0 * p.L0 * p.R * p.R, p.alpha * p.alpha)  # L3 [E3.4]
+    c = K(1)  # [E3.2] the factor of the square on lines 6 and 10
+    g, midpoints = ProximalLoss(K, ell, c, m, p.count), []
+    for t in range(1, T + 1):  # L4
+        m_t = (a + b) / 2  # L5
+        rise = g.value((m_t + b) / 2) - g.value((a + m_t) / 2)  # [E3.3] what line 6 looks at
+        if K.le(rise, K(0)):  # L6 [E3.1]
+            b = m_t  # L7
+        else:  # L8
+            a = m_t  # L9
+        midpoints.append(m_t)
+        mark(trace, 5, "m_t", m_t, t)
+    u = midpoints[K.argmin([g.value(v) for v in midpoints])]  # L10 [E3.4]
+    derivative = p.beta * (m - u)  # [E3.4]
+    mark(trace, 10, "u", u)
+    return OracleOutput(x * derivative, derivative, u)  # L11
+
+
+@implements("Alg:gll_oracle")
+def oracle(
+    K: Numbers, w: Vector, x: Vector, ell: ScalarLoss, p: OracleParameters, trace: Trace | None = None
+) -> OracleOutput:
+    """Algorithm 1, corrected: T = ⌈log2(L0R/α)⌉ subgradients halve [m ± L0/β]; the middle of what is left is ū."""
+    p.count.calls += 1
+    m = w @ x  # L1
+    a, b = p.M.meet(K, m - p.L0 / p.beta, m + p.L0 / p.beta)  # L2 [E3.4]
+    T = least_exponent(K, p.L0 * p.R, p.alpha)  # L3 [E3.4]
+    c = p.beta / 2  # [E3.2] the factor of the square on lines 6 and 10
+    g, midpoints = ProximalLoss(K, ell, c, m, p.count), []
+    for t in range(1, T + 1):  # L4
+        m_t = (a + b) / 2  # L5
+        rise = g.subgradient(m_t)  # [E3.3] what line 6 looks at
+        if K.ge(rise, K(0)):  # L6 [E3.1]
+            b = m_t  # L7
+        else:  # L8
+            a = m_t  # L9
+        midpoints.append(m_t)
+        mark(trace, 5, "m_t", m_t, t)
+    u = (a + b) / 2  # L10 [E3.4]
+    derivative = K.clip(p.beta * (m - u), -p.L0, p.L0)  # [E3.4]
+    mark(trace, 10, "u", u)
+    return OracleOutput(x * derivative, derivative, u)  # L11
+
+
+def least_exponent(K: Numbers, x: Real, y: Real) -> int:
+    """The smallest T ≥ 0 with x ≤ 2^T·y, that is max(0, ⌈log2(x/y)⌉), decided in `K` without a logarithm."""
+    T = 0
+    while not K.le(x, y * 2**T):
+        T += 1
+    return T
+
+
+# ---------------------------------------------------------------------------------------- other oracles
+
+
+@implements("lem:oracle")
+def value_oracle(
+    K: Numbers, w: Vector, x: Vector, ell: ScalarLoss, p: OracleParameters, trace: Trace | None = None
+) -> OracleOutput:
+    """The search by values that is sound: quarter points, three quarters stay, ⌈log_{4/3}(L0R/α)⌉ steps.
+
+    For exact arithmetic and for many digits. In binary64 two values of h that differ by less than an ulp of h
+    compare at random, which happens within about √(2^{−52}·L0|m|/β) of the minimiser: the error stalls near
+    1e-8·L0R and more.
+    """
+    p.count.calls += 1
+    m = w @ x
+    a, b = p.M.meet(K, m - p.L0 / p.beta, m + p.L0 / p.beta)
+    h = ProximalLoss(K, ell, p.beta / 2, m, p.count)
+    for t in range(1, value_search_length(K, p.L0 * p.R, p.alpha) + 1):
+        left, right = a + (b - a) / 4, b - (b - a) / 4
+        if K.ge(h.value(left), h.value(right)):
+            a = left
+        else:
+            b = right
+        mark(trace, 5, "m_t", (a + b) / 2, t)
+    u = (a + b) / 2
+    derivative = K.clip(p.beta * (m - u), -p.L0, p.L0)
+    mark(trace, 10, "u", u)
+    return OracleOutput(x * derivative, derivative, u)
+
+
+def value_search_length(K: Numbers, x: Real, y: Real) -> int:
+    """The smallest T ≥ 0 with x·3^T ≤ y·4^T, that is ⌈log_{4/3}(x/y)⌉."""
+    T = 0
+    while not K.le(x * 3**T, y * 4**T):
+        T += 1
+    return T
+
+
+@implements("lem:oracle")
+def closed_form_oracle(
+    K: Numbers, w: Vector, x: Vector, ell: ScalarLoss, p: OracleParameters, trace: Trace | None = None
+) -> OracleOutput:
+    """∇f_β itself, for losses whose proximal point has a closed form: error 0 (α is not used)."""
+    p.count.calls += 1
+    m = w @ x
+    u = prox(K, ell, p.beta, m, p.M)
+    derivative = p.beta * (m - u)
+    mark(trace, 10, "u", u)
+    return OracleOutput(x * derivative, derivative, u)
+
+
+# ------------------------------------------------------------------------------------------------ claims
+
+
+@claims("lem:oracle")
+def oracle_error(K: Numbers, p: OracleParameters) -> Real:
+    """α ≥ ‖O(w, z) − ∇f_β(w, z)‖_* for ‖x‖_* ≤ R."""
+    return p.alpha
+
+
+@claims("lem:oracle")
+def oracle_evaluations(K: Numbers, p: OracleParameters) -> int:
+    """⌈log2(L0R/α)⌉ subgradients a call, exactly (0 from α = L0R on)."""
+    return least_exponent(K, p.L0 * p.R, p.alpha)
+
+
+@claims("lem:oracle", "printed")
+def oracle_evaluations_printed(K: Numbers, p: OracleParameters) -> int:
+    """3⌈log2(16L0²R²/α²)⌉ values a call: two a step on line 6, one a step on line 10."""
+    return 3 * least_exponent(K, 16 * p.L0 * p.L0 * p.R * p.R, p.alpha * p.alpha)
+
+
+def quantum(K: Numbers, p: OracleParameters) -> Real:
+    """2L0·2^{−T}: the spacing of the values that the corrected oracle's derivative can take (T as in
+    `oracle_evaluations`).
+
+    They are −L0 + (j + 1/2)·quantum, j = 0, …, 2^T − 1; the error is at most half of it.
+    """
+    return 2 * p.L0 * K(Fraction(1, 2 ** oracle_evaluations(K, p)))
