@@ -17,7 +17,7 @@ import numpy.typing as npt
 Point = npt.NDArray[np.float64]
 
 _SMALLEST = 1e-10
-_GROW, _SHRINK = 1.6, 0.87
+_GROW, _SHRINK = 1.7, 0.9
 
 
 @dataclass(frozen=True)
@@ -39,21 +39,23 @@ def climb(
     """The largest f(x) found over the box `bounds` within `budget` evaluations, starting at `x0`.
 
     A climb takes steps of three kinds: Gaussian in all coordinates, Gaussian in one coordinate, and one coordinate
-    moved to an end of its range (worst cases sit in corners). Steps that do not lower f are kept; the scale grows on
-    success and shrinks on failure, down to 1e-10 of the range. The first climb starts at x0; when a scale is used up
-    the next one starts at a uniform point or near the best one, until the budget is spent. A value that is NaN counts
-    as −∞; an exception in f is not caught.
+    moved to an end of its range (worst cases sit in corners). Steps that do not lower f are kept; a scale for each of
+    the first two kinds grows on success and shrinks on failure, down to 1e-10 of the range. The first climb starts at
+    x0; when both scales, or a quarter of the budget, are used up the next one starts, in turn, at a uniform point or at
+    the best one with scales drawn anew, until the budget is spent. A value that is NaN counts as −∞; an exception in f
+    is not caught.
     """
     low, high = _box(bounds)
     start = np.clip(_start(x0, len(low)), low, high)
     if budget < 1:
         raise ValueError(f"budget = {budget} must be at least 1")
     search = _Search(f, low, high, budget, np.random.default_rng(seed))
-    search.climb_from(start)
-    fresh = True
+    search.climb_from(start, search.evaluate(start), 0.25)
     while search.left > 0:
-        search.climb_from(search.uniform() if fresh else search.near_best())
-        fresh = not fresh
+        fresh = search.uniform()
+        search.climb_from(fresh, search.evaluate(fresh), 0.25)
+        for _ in range(3):
+            search.climb_from(search.best, search.value, search.scale())
     return Best(search.best, search.value, budget - search.left)
 
 
@@ -79,6 +81,7 @@ class _Search:
     ) -> None:
         self.f, self.low, self.high, self.left, self.rng = f, low, high, budget, rng
         self.width = high - low
+        self.share = max(200, budget // 4)
         self.best, self.value = low.copy(), -math.inf
 
     def evaluate(self, x: Point) -> float:
@@ -92,33 +95,33 @@ class _Search:
     def uniform(self) -> Point:
         return self.low + self.width * self.rng.random(len(self.low))
 
-    def near_best(self) -> Point:
-        return self._inside(self.best + 0.05 * self.width * self.rng.standard_normal(len(self.low)))
+    def scale(self) -> float:
+        """Log-uniform in [1e-6, 1/4]."""
+        return float(0.25 * (4e-6) ** self.rng.random())
 
-    def _inside(self, x: Point) -> Point:
-        return np.clip(x, self.low, self.high)
-
-    def climb_from(self, x: Point) -> None:
-        if self.left <= 0:
-            return
-        value, scale = self.evaluate(x), 0.25
-        while self.left > 0 and scale > _SMALLEST:
-            candidate = self._step(x, scale)
+    def climb_from(self, x: Point, value: float, scale: float) -> None:
+        """Climb until both scales (of steps in all coordinates, in one) or a share of the budget are used up."""
+        scales = [scale, scale]
+        stop = max(0, self.left - self.share)
+        while self.left > stop and max(scales) > _SMALLEST:
+            kind = self.rng.random()
+            one = int(kind >= 0.5)
+            candidate = self._corner_step(x) if kind >= 0.9 else self._step(x, scales[one], bool(one))
             found = self.evaluate(candidate)
-            if found > value:
-                scale = min(0.5, scale * _GROW)
-            else:
-                scale *= _SHRINK
+            scales[one] = min(0.5, scales[one] * _GROW) if found > value else scales[one] * _SHRINK
             if found >= value:
                 x, value = candidate, found
 
-    def _step(self, x: Point, scale: float) -> Point:
-        kind, j = self.rng.random(), int(self.rng.integers(len(x)))
-        if kind < 0.5:
-            return self._inside(x + scale * self.width * self.rng.standard_normal(len(x)))
+    def _step(self, x: Point, scale: float, one: bool) -> Point:
+        """A Gaussian step in one coordinate or in all."""
+        step = scale * self.width * self.rng.standard_normal(len(x))
+        if one:
+            step[np.arange(len(x)) != self.rng.integers(len(x))] = 0
+        return np.clip(x + step, self.low, self.high)
+
+    def _corner_step(self, x: Point) -> Point:
+        """One coordinate to an end of its range."""
+        j = int(self.rng.integers(len(x)))
         step = x.copy()
-        if kind < 0.9:
-            step[j] += scale * self.width[j] * self.rng.standard_normal()
-        else:
-            step[j] = self.low[j] if self.rng.random() < 0.5 else self.high[j]
-        return self._inside(step)
+        step[j] = self.low[j] if self.rng.random() < 0.5 else self.high[j]
+        return step
