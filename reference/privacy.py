@@ -766,11 +766,11 @@ def noisy_min_law(K: Numbers, scores: Sequence[Exact], scale: Exact, noise: Nois
     if noise == "gumbel":
         return exponential_mechanism(K, unit, 1)
     if noise == "added-gumbel":
-        return [_beats_none(K, unit, i) for i in range(len(unit))]
+        return [_evaluate(K, lambda B, i=i: _beats_none(B, unit, i)) for i in range(len(unit))]
     return [_evaluate(K, lambda B, i=i: _win_probability(B, unit, i, _PIECES[noise])) for i in range(len(unit))]
 
 
-def _beats_none(K: Numbers, q: Sequence[Fraction], i: int) -> Real:
+def _beats_none(K: Ball, q: Sequence[Fraction], i: int) -> BallScalar:
     """P(q_i + G_i is smallest) = Σ_S (−1)^{|S|} P(q_i + G_i > all of S), S ⊆ others."""
     others = [j for j in range(len(q)) if j != i]
     total = K(0)
@@ -778,7 +778,7 @@ def _beats_none(K: Numbers, q: Sequence[Fraction], i: int) -> Real:
         for chosen in combinations(others, size):
             weight = 1 / (1 + K.sum(K.exp(K(q[j] - q[i])) for j in chosen))
             total = total + weight * (-1) ** size
-    return total
+    return total  # type: ignore[no-any-return]
 
 
 _Laurent: TypeAlias = Mapping[int, Any]
