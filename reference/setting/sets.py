@@ -140,6 +140,13 @@ def _one_over(K: Numbers, p: Exponent) -> Any:
     return Fraction(1) / p if isinstance(p, (int, Fraction)) else 1 / K(p)
 
 
+def _is_smaller(K: Numbers, p: Exponent, s: Exponent) -> bool:
+    """p < s, exactly where both are exact."""
+    if isinstance(p, (int, Fraction, float)) and isinstance(s, (int, Fraction, float)):
+        return p < s
+    return K.lt(K(_one_over(K, s)), K(_one_over(K, p)))
+
+
 def _root(K: Numbers, base: int, power: Any) -> Real:
     """base^power for an integer base ≥ 1; √ for power 1/2, so that ℓ_2 constants are reproducible."""
     if isinstance(power, Fraction):
@@ -284,7 +291,7 @@ class LpBall(FeasibleSet):
 
     def farthest_pair(self, K: Numbers, p: Exponent) -> Pair:
         """centre ± radius·e_1 if p ≥ s, centre ± radius·d^{−1/s}(1, …, 1) if p < s."""
-        if K.lt(K(_one_over(K, self.p)), K(_one_over(K, exponent("p", p)))):
+        if _is_smaller(K, exponent("p", p), self.p):
             u = K.vector([1] * self.dim) * (K(self.radius) / _root(K, self.dim, _one_over(K, self.p)))
         else:
             u = K.unit(self.dim, 0) * K(self.radius)
@@ -514,11 +521,18 @@ class Polytope(FeasibleSet):
         return largest
 
     def farthest_pair(self, K: Numbers, p: Exponent) -> Pair:
-        """The first pair of vertices at the largest distance (the vertex twice if there is only one)."""
+        """The first pair of vertices at the largest distance (the vertex twice if there is only one).
+
+        Pairs whose differences agree up to order and signs are at the same distance: only the first of them competes.
+        """
         p = exponent("p", p)
-        vertices = self.vertices(K)
-        pairs = list(itertools.combinations(vertices, 2)) or [(vertices[0], vertices[0])]
-        return pairs[K.argmin([-norm(K, v - w, p) for v, w in pairs])]
+        distinct: dict[_Exacts, tuple[_Exacts, _Exacts]] = {}
+        for v, w in itertools.combinations_with_replacement(self.exact_vertices, 2):
+            sizes = sorted(abs(a - b) for a, b in zip(v, w, strict=True))
+            distinct.setdefault(tuple(sizes), (v, w))
+        lengths = [-norm(K, K.vector(sizes), p) for sizes in distinct]
+        first, second = list(distinct.values())[K.argmin(lengths)]
+        return K.vector(first), K.vector(second)
 
     def norm_bound(self, K: Numbers, p: Exponent) -> Real:
         """The largest norm of a vertex: attained."""
