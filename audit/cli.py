@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import NoReturn
 
 import audit.commands
-from audit.errors import InputError
+from audit.errors import InputError, one_line
 
 # The order in which `dpso --help` lists what exists.
 ORDER = ("audit", "test", "sensitivity", "crosscheck", "trace", "errata", "calibrate", "vectors", "bench")
@@ -91,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = _parse(sys.argv[1:] if argv is None else argv)
         return 0 if args is None else int(args.run(args))
     except InputError as error:
-        print(f"dpso: {_one_line(str(error))}", file=sys.stderr)
+        print(f"dpso: {one_line(str(error))}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -103,13 +103,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if os.environ.get("DPSO_DEBUG"):
             raise
         name = type(error).__name__
-        print(f"dpso: internal error, {name}: {_one_line(str(error))} (DPSO_DEBUG=1 shows where)", file=sys.stderr)
+        print(f"dpso: internal error, {name}: {one_line(str(error))} (DPSO_DEBUG=1 shows where)", file=sys.stderr)
         return 2
-
-
-def _one_line(text: str) -> str:
-    """The message without line breaks and control characters (file names and ids may hold any)."""
-    return "".join(c if c.isprintable() else " " for c in text)
 
 
 if __name__ == "__main__":

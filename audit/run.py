@@ -1,25 +1,85 @@
 """The main job: run the checks of the paper's statements, keep what is done, and report.
 
-`report.json` is rewritten (atomically) after every check, so that an interrupted run leaves a valid report that says
-it is partial, and `resume` continues it. Results depend on the seed and the check alone: neither the number of
-workers nor an interruption changes them.
+Checks run in worker processes that are started afresh with fixed hashing and one thread for linear algebra, and each
+check starts from its own seed and a reset state: neither the number of workers, nor the order, nor an interruption
+changes a result. `report.json` is written atomically as the run goes on, so that whatever ends it leaves a valid
+report that says how far it came, and `resume` continues it. A check that kills its process is a result like another.
 """
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import dataclass, field, fields
+import signal
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from multiprocessing import get_context, resource_tracker
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from audit.errors import InputError
-from audit.statements.framework import Check, Level, Result, by_statement, collect, run_one, select, verdict
+import audit.statements
+from audit.errors import InputError, one_line
+from audit.statements.framework import (
+    LEVELS,
+    Check,
+    Level,
+    Result,
+    Verdict,
+    collect,
+    failed,
+    judge,
+    run_one,
+    select,
+)
+from reference.inventory import load as load_inventory
 
 SCHEMA = 1
-"""The version of report.json's schema."""
+"""The version of report.json's schema (`audit/report/report.schema.json`) and of verdicts.json."""
+
+RECORD = Path(audit.statements.__file__).parent / "verdicts.json"
+"""The verdicts that the project vouches for: what `dpso audit --record` wrote."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The verdict on one statement, and how many of its checks stand behind it."""
+
+    verdict: Verdict
+    ran: int
+    of: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether every check of the statement at this level has run."""
+        return self.ran == self.of
+
+    @property
+    def text(self) -> str:
+        """The verdict in words; one that rests on a part of the checks says so."""
+        return self.verdict.text if self.whole else f"{self.verdict.text} ({self.ran} of {self.of} checks)"
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {
+            "verdict": self.text,
+            "grade": self.verdict.grade,
+            "errata": list(self.verdict.errata),
+            "ran": self.ran,
+            "of": self.of,
+        }
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A verdict that is not the recorded one."""
+
+    statement: str
+    recorded: str
+    found: str
 
 
 @dataclass
@@ -28,7 +88,11 @@ class Report:
 
     level: Level
     seed: int
-    planned: list[str]
+    planned: dict[str, str]
+    """The checks of this run, in order, and the statement that each is about."""
+    available: dict[str, int] = field(default_factory=dict)
+    """How many checks each statement has at this level, whether or not this run includes them."""
+    only: list[str] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
 
     @property
@@ -46,111 +110,360 @@ class Report:
         position = {name: i for i, name in enumerate(self.planned)}
         return sorted(self.results, key=lambda r: position[r.name])
 
+    def standings(self) -> dict[str, Standing]:
+        """The verdict on each statement, and on each place inside one, that this run is about.
+
+        What is found at a place (a line of an algorithm, a row of a table) counts for what holds it as well.
+        """
+        grouped: dict[str, list[Result]] = {id: [] for name in self.planned.values() for id in held_by(name)}
+        for result in self.ordered():
+            for id in held_by(result.statement):
+                grouped[id].append(result)
+        return {
+            id: Standing(judge(group), len(group), max(self.available.get(id, 0), len(group)))
+            for id, group in grouped.items()
+        }
+
+    def differences(self, record: Mapping[str, Any]) -> list[Difference]:
+        """Where the verdict differs from the record, for what was wholly checked at the recorded level.
+
+        Classes are compared, and errata; the numbers inside a verdict may move with the seed.
+        """
+        if record.get("level") != self.level:
+            return []
+        found = {id: s for id, s in self.standings().items() if s.whole}
+        recorded: dict[str, str] = record["verdicts"]
+        return [
+            Difference(id, recorded.get(id, "not recorded"), s.text)
+            for id, s in found.items()
+            if (record["grades"].get(id), record["errata"].get(id, [])) != (s.verdict.grade, list(s.verdict.errata))
+        ]
+
     def to_json(self) -> dict[str, Any]:
-        """A JSON object; its schema is documented in the README."""
-        grouped = by_statement(self.ordered())
+        """A JSON object; `audit/report/report.schema.json` documents it."""
         return {
             "schema": SCHEMA,
             "level": self.level,
             "seed": self.seed,
+            "only": self.only,
             "complete": self.complete,
             "planned": self.planned,
-            "verdicts": {statement: verdict(group) for statement, group in grouped.items()},
+            "available": self.available,
+            "verdicts": {id: standing.to_json() for id, standing in self.standings().items()},
+            "unexpected": [r.name for r in self.unexpected],
             "results": [r.to_json() for r in self.ordered()],
         }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Report:
+        """The report that `to_json` wrote."""
+        results = [Result.from_json(r) for r in data["results"]]
+        if data["schema"] != SCHEMA or data["level"] not in LEVELS:
+            raise ValueError(f"schema {data['schema']!r} and level {data['level']!r} are not of this version")
+        report = cls(
+            data["level"], data["seed"], dict(data["planned"]), dict(data["available"]), list(data["only"]), results
+        )
+        strangers = [r.name for r in results if r.name not in report.planned]
+        if strangers:
+            raise ValueError(f"{strangers[0]!r} was not planned")
+        return report
+
+
+def held_by(id: str) -> tuple[str, ...]:
+    """An id, and the statement, algorithm or table that it is a place of, if it is one."""
+    entry = load_inventory().find(id)
+    return (id,) if entry is None or entry.id == id else (id, entry.id)
+
+
+# -------------------------------------------------------------------------------------------- the plan
 
 
 def plan(level: Level, only: Sequence[str] = ()) -> list[Check]:
     """The checks to run; an id that no check knows is refused, with the nearest one."""
     checks = collect()
-    known = {x for c in checks for x in (c.statement, c.erratum, c.name) if x}
+    places = {c.name: held_by(c.statement) for c in checks}
+    known = {x for c in checks for x in (*places[c.name], c.erratum, c.name) if x}
     for name in only:
         if name not in known:
-            raise InputError(f"--only {name!r}: no check is about it{_nearest(name, known)}")
-    return select(checks, level, only)
+            raise InputError(f"--only {name!r}: no check is about it{nearest(name, known)}")
+    wanted = [c.name for c in checks if {*places[c.name], c.erratum, c.name} & set(only)]
+    if only and not select(checks, level, wanted):
+        first = LEVELS[min(LEVELS.index(c.level) for c in checks if c.name in wanted)]
+        raise InputError(f"--only {' '.join(only)}: its checks start at level {first}; add --level {first}")
+    return select(checks, level, wanted)
 
 
-def _nearest(name: str, known: set[str]) -> str:
-    import difflib
+def new_report(level: Level, seed: int, checks: Sequence[Check], only: Sequence[str] = ()) -> Report:
+    """An empty report of a plan."""
+    available: dict[str, int] = {}
+    for one in select(collect(), level):
+        for id in held_by(one.statement):
+            available[id] = available.get(id, 0) + 1
+    return Report(level, seed, {c.name: c.statement for c in checks}, available, sorted(only))
 
-    close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.4)
-    return f", did you mean {close[0]}?" if close else ""
+
+def nearest(name: str, known: set[str] | Sequence[str]) -> str:
+    """', did you mean x?' where something is near."""
+    folded = {k.casefold(): k for k in sorted(known)}
+    close = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.4)
+    return f", did you mean {folded[close[0]]}?" if close else ""
+
+
+# ------------------------------------------------------------------------------------------ the workers
 
 
 def run(
     checks: Sequence[Check],
     report: Report,
     workers: int,
-    save: Callable[[Report], None],
     done: Callable[[Result], None],
+    started: Callable[[Check], None] = lambda check: None,
 ) -> None:
-    """Run what `report` does not hold yet; call `save` and `done` after each check."""
+    """Run what `report` does not hold yet; call `done` after each check, `started` before."""
     finished = {r.name for r in report.results}
     left = [c for c in checks if c.name not in finished]
-    for result in _results(left, report.seed, workers):
-        report.results.append(result)
-        save(report)
-        done(result)
+    with contextlib.closing(_results(left, report.seed, workers, started)) as results:
+        for result in results:
+            report.results.append(result)
+            done(result)
 
 
-def _results(checks: Sequence[Check], seed: int, workers: int) -> Iterator[Result]:
-    if workers == 1 or len(checks) <= 1:
-        for one in checks:
-            yield run_one(one, seed)
-        return
-    with ProcessPoolExecutor(min(workers, len(checks))) as pool:
-        pending: set[Future[Result]] = {pool.submit(_run_named, c.name, seed) for c in checks}
+ENVIRONMENT = {"PYTHONHASHSEED": "0"} | dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+"""What a worker process starts with: the order of sets and the number of threads must not change a result."""
+
+
+class _Worker:
+    """A process that runs one check after another, and what it is busy with."""
+
+    def __init__(self) -> None:
+        context = get_context("spawn")
+        self.check: Check | None = None
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        with _environment(ENVIRONMENT), _interrupts_held():
+            self.process.start()
+        theirs.close()
+
+    def give(self, check: Check, seed: int) -> None:
+        self.check = check
+        self.connection.send((check, seed))
+
+    def take(self, seed: int) -> Result:
+        """The result of the check it was given; of a dead process, that it died."""
+        assert self.check is not None
+        check, self.check = self.check, None
         try:
-            while pending:
-                ready, pending = wait(pending, return_when=FIRST_COMPLETED)
-                for future in ready:
-                    yield future.result()
-        finally:
-            for future in pending:
-                future.cancel()
+            answer: Result | str = self.connection.recv()
+        except (EOFError, OSError):
+            self.process.join()
+            return failed(check, seed, f"the worker process died (exit code {self.process.exitcode})")
+        return failed(check, seed, answer) if isinstance(answer, str) else answer
+
+    def stop(self) -> None:
+        self.connection.close()
+        self.process.terminate()
+        self.process.join(2)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
 
 
-def _run_named(name: str, seed: int) -> Result:
-    """Run a check by name: what a worker process is sent."""
-    (one,) = (c for c in collect() if c.name == name)
-    return run_one(one, seed)
+def _results(checks: Sequence[Check], seed: int, workers: int, started: Callable[[Check], None]) -> Generator[Result]:
+    waiting = list(reversed(checks))
+    crew: list[_Worker] = []
+    try:
+        while waiting or crew:
+            while waiting and len(crew) < workers:
+                worker = _Worker()
+                crew.append(worker)
+                _next(worker, waiting, seed, started)
+            ready = wait([w.connection for w in crew])
+            for worker in [w for w in crew if w.connection in ready]:
+                result = worker.take(seed)
+                if waiting and worker.process.is_alive():
+                    _next(worker, waiting, seed, started)
+                else:
+                    crew.remove(worker)
+                    worker.stop()
+                yield result
+    finally:
+        for worker in crew:
+            worker.stop()
 
 
-# ------------------------------------------------------------------------------------------ report.json
+def _next(worker: _Worker, waiting: list[Check], seed: int, started: Callable[[Check], None]) -> None:
+    check = waiting.pop()
+    started(check)
+    # A process that has just died is noticed when its answer is read.
+    with contextlib.suppress(BrokenPipeError):
+        worker.give(check, seed)
+
+
+def _serve(connection: Connection) -> None:
+    """What a worker process does: run what it is sent until the other side hangs up."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        try:
+            check, seed = connection.recv()
+        except (EOFError, OSError):
+            return
+        except Exception as error:  # noqa: BLE001 - a check that cannot be imported is a result
+            answer: Result | str = f"cannot be loaded in a worker process: {type(error).__name__}: {error}"
+        else:
+            answer = run_one(check, seed)
+        try:
+            connection.send(answer)
+        except (BrokenPipeError, ConnectionResetError):
+            return
+
+
+@contextlib.contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back while a process starts: it inherits the mask, and so never prints a traceback of its own."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # it would lift the mask when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let a request to terminate end a run as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Finish what is short and must be whole: signals wait until it is done."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# ------------------------------------------------------------------------------------------------ files
 
 
 def report_path(out: Path) -> Path:
     """Where the report of a run lives; the folder is made if need be."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--out {out}: cannot be made a folder ({error.strerror}); name another") from None
-    if not os.access(out, os.W_OK):
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"--out {out}: cannot be made a folder ({reason}); name another") from None
+    if not os.access(out, os.W_OK | os.X_OK):
         raise InputError(f"--out {out}: not writable; name another folder")
     return out / "report.json"
 
 
 def save(report: Report, path: Path) -> None:
     """Write the report so that a reader sees the old one or the new one, never half of it."""
-    temporary = path.with_suffix(".tmp")
-    with temporary.open("w") as file:
-        json.dump(report.to_json(), file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    write(path, json.dumps(report.to_json(), indent=1, allow_nan=False) + "\n")
 
 
-def load(path: Path, level: Level, seed: int, planned: list[str]) -> Report:
-    """The report to resume; one of another plan, seed or schema is refused."""
-    if not path.exists():
-        return Report(level, seed, planned)
+def write(path: Path, text: str) -> None:
+    """Replace a file in one step."""
+    temporary = path.with_name(f"{path.name}.tmp")
     try:
-        data = json.loads(path.read_text())
-        found = (data["schema"], data["level"], data["seed"], data["planned"])
-        names = {f.name for f in fields(Result)}
-        results = [Result(**{k: v for k, v in r.items() if k in names}) for r in data["results"]]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"--resume: {path} is not a report of this program ({error})") from None
-    if found != (SCHEMA, level, seed, planned):
-        raise InputError(f"--resume: {path} belongs to another level, seed or set of checks; use another --out")
-    return Report(level, seed, planned, results)
+        with temporary.open("w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); name another folder with --out") from None
+
+
+def load(path: Path, fresh: Report) -> Report:
+    """The report to resume; one of another plan, seed or schema is refused, none at all is a fresh start."""
+    if not path.exists():
+        return fresh
+    try:
+        found = Report.from_json(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = one_line(f"{type(error).__name__}: {error}")
+        raise InputError(f"--resume: {path} is not a report of this program ({reason}); use another --out") from None
+    for what in ("level", "seed", "only", "planned", "available"):
+        if getattr(found, what) != getattr(fresh, what):
+            raise InputError(f"--resume: {path} is of another {_WORDS[what]}; use another --out or drop --resume")
+    return found
+
+
+_WORDS = {
+    "level": "level",
+    "seed": "seed",
+    "only": "--only",
+    "planned": "set of checks",
+    "available": "set of checks",
+}
+
+
+def read_record(path: Path = RECORD) -> dict[str, Any]:
+    """The recorded verdicts; nothing if there is no record."""
+    if not path.exists():
+        return {}
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return data
+
+
+def record_of(report: Report) -> dict[str, Any]:
+    """What is recorded of a complete run: verdicts and the checks behind them, nothing that differs from run to run."""
+    standings = dict(sorted(report.standings().items()))
+    return {
+        "schema": SCHEMA,
+        "level": report.level,
+        "seed": report.seed,
+        "verdicts": {id: s.text for id, s in standings.items()},
+        "grades": {id: s.verdict.grade for id, s in standings.items()},
+        "errata": {id: list(s.verdict.errata) for id, s in standings.items() if s.verdict.errata},
+        "results": [
+            {"name": r.name, "statement": r.statement, "kind": r.kind, "edition": r.edition, "holds": r.holds}
+            for r in sorted(report.results, key=lambda r: r.name)
+        ],
+    }
+
+
+def write_record(report: Report, path: Path = RECORD) -> None:
+    """Record the verdicts of a complete run in which everything came out as it should."""
+    if report.only or not report.complete:
+        raise InputError("--record: only a complete run of all statements is recorded; drop --only")
+    if report.unexpected:
+        names = ", ".join(r.name for r in report.unexpected)
+        raise InputError(f"--record: not recorded, for these did not come out as they should: {names}")
+    write(path, json.dumps(record_of(report), indent=1, ensure_ascii=False) + "\n")

@@ -6,80 +6,175 @@ import argparse
 import json
 import os
 import sys
+import time
+from collections import Counter
 from pathlib import Path
 from typing import get_args
 
+from rich import box
 from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from audit import run as job
-from audit.errors import InputError
-from audit.statements.framework import Check, Level, Result, by_statement, verdict
+from audit.errors import InputError, one_line
+from audit.report import write_html
+from audit.report.model import paper_order
+from audit.report.words import GRADE_STYLES, GRADE_WORDS
+from audit.statements.framework import GRADES, Check, Level, Result
+from reference.inventory import load as load_inventory
 
 HELP = "check every statement of the paper and report what holds, how tightly, and what repairs it"
 EXAMPLE = "dpso audit --level quick --only lem:oracle --out dpso-out"
+
+INTERRUPTED = 130
+SAVE_EVERY = 2.0
+"""Seconds between two writes of report.json: what a crash of the machine can cost."""
+
+WEIGHTS: dict[Level, int] = {"quick": 1, "standard": 8, "deep": 200}
+"""How long a check of a level takes, roughly and relatively: for the time left before any has been timed."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--level", choices=get_args(Level), default="quick", help="how long to look (default quick)")
     parser.add_argument("--only", metavar="ID", nargs="+", default=[], help="statements, errata or checks")
-    parser.add_argument("--out", metavar="DIR", type=Path, default=Path("dpso-out"), help="where report.json goes")
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        default=Path("dpso-out"),
+        help="where report.json and report.html go (default dpso-out)",
+    )
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="the seed of the run (default 0)")
     parser.add_argument("--workers", metavar="N", type=int, default=os.cpu_count() or 1, help="processes (default all)")
     parser.add_argument("--resume", action="store_true", help="continue the run in --out")
+    parser.add_argument("--record", action="store_true", help="make these verdicts the recorded ones")
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the main job; exit 0 if every verdict is the recorded one."""
-    if args.workers < 1:
-        raise InputError(f"--workers {args.workers}: must be at least 1")
+    _check_options(args)
     checks = job.plan(args.level, args.only)
     if not checks:
         raise InputError(f"--level {args.level}: no check to run; try --level deep")
     path = job.report_path(args.out)
-    names = [c.name for c in checks]
-    report = job.load(path, args.level, args.seed, names) if args.resume else job.Report(args.level, args.seed, names)
-    console = Console(stderr=True)
-    try:
-        _run_with_progress(checks, report, args.workers, path, console)
-    except KeyboardInterrupt:
-        job.save(report, path)
-        console.print(f"interrupted: {len(report.results)} of {len(names)} checks are in {escape(str(path))};"
-                      " continue with --resume")
-        return 130
+    report = job.new_report(args.level, args.seed, checks, args.only)
+    if args.resume:
+        report = job.load(path, report)
     job.save(report, path)
+    console = Console(stderr=True)
+    interrupted = False
+    try:
+        with job.interruptible():
+            _run_with_progress(checks, report, args.workers, path, console)
+    except KeyboardInterrupt:
+        interrupted = True
+    with job.uninterrupted():
+        job.save(report, path)
+        page = write_html(report, path.with_name("report.html"))
+    if interrupted:
+        console.print(
+            f"interrupted: {len(report.results)} of {len(report.planned)} checks are in {one_line(str(path))};"
+            " continue with --resume",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+        return INTERRUPTED
+    return _conclude(report, args, [path, page])
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    if args.workers < 1:
+        raise InputError(f"--workers {args.workers}: must be at least 1")
+    if args.record and args.only:
+        raise InputError("--record: only a run of all statements is recorded; drop --only")
+
+
+def _conclude(report: job.Report, args: argparse.Namespace, files: list[Path]) -> int:
+    """Print the outcome, record it if asked to, and say by the exit code whether it is the recorded one."""
+    differences = [] if args.record else report.differences(job.read_record())
     if args.json:
-        json.dump(report.to_json(), sys.stdout, indent=1)
-        print()
+        extra = {"differences": [vars(d) for d in differences]}
+        print(json.dumps(report.to_json() | extra, indent=1, allow_nan=False))
     else:
-        _print_summary(report, Console())
-        print(f"written: {path}")
-    return 1 if report.unexpected else 0
+        _print_summary(report, differences, Console())
+        print("written: " + ", ".join(one_line(str(file)) for file in files))
+    if args.record and not report.unexpected:
+        job.write_record(report)
+        print(f"recorded: {job.RECORD}", file=sys.stderr)
+    return 1 if report.unexpected or differences else 0
+
+
+# --------------------------------------------------------------------------------------------- progress
 
 
 def _run_with_progress(checks: list[Check], report: job.Report, workers: int, path: Path, console: Console) -> None:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("checking", total=len(checks), completed=len(report.results))
+    weights = {c.name: WEIGHTS[c.level] for c in checks}
+    running: dict[str, str] = {}
+    saved = time.monotonic()
+    columns = (
+        TextColumn("{task.fields[count]}"),
+        BarColumn(bar_width=24),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("{task.fields[busy]}", markup=False),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        behind = sum(weights[r.name] for r in report.results)
+        task = progress.add_task("", total=sum(weights.values()), completed=behind, count="", busy="")
+
+        def show(advance: int = 0) -> None:
+            count = f"{len(report.results)}/{len(checks)} checks"
+            progress.update(task, advance=advance, count=count, busy=one_line(" ".join(running.values()))[:32])
+
+        def started(check: Check) -> None:
+            running[check.name] = check.statement
+            show()
 
         def done(result: Result) -> None:
-            progress.update(task, advance=1, description=escape(result.statement[:30].ljust(30)))
+            nonlocal saved
+            running.pop(result.name, None)
+            show(weights[result.name])
+            if time.monotonic() - saved > SAVE_EVERY:
+                job.save(report, path)
+                saved = time.monotonic()
 
-        job.run(checks, report, workers, lambda r: job.save(r, path), done)
+        job.run(checks, report, workers, done, started)
 
 
-def _print_summary(report: job.Report, console: Console) -> None:
-    table = Table(title=f"dpso audit, level {report.level}, seed {report.seed}")
-    table.add_column("statement", no_wrap=True)
-    table.add_column("checks", justify="right")
-    table.add_column("verdict")
-    for statement, results in by_statement(report.ordered()).items():
-        table.add_row(escape(statement), str(len(results)), escape(verdict(results)))
+# ---------------------------------------------------------------------------------------------- summary
+
+
+def _print_summary(report: job.Report, differences: list[job.Difference], console: Console) -> None:
+    standings = report.standings()
+    table = Table(title=f"dpso audit, level {report.level}, seed {report.seed}", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("statement", overflow="fold", max_width=30)
+    table.add_column("checks", justify="right", no_wrap=True)
+    table.add_column("verdict", overflow="fold")
+    shown = [id for id, s in standings.items() if s.ran and len(job.held_by(id)) == 1]
+    for id in paper_order(shown, load_inventory()):
+        standing = standings[id]
+        verdict = Text(one_line(standing.text), style=GRADE_STYLES[standing.verdict.grade])
+        table.add_row(Text(one_line(id)), str(standing.ran), verdict)
     console.print(table)
+    counts = Counter(standings[id].verdict.grade for id in shown)
+    console.print(", ".join(f"{counts[g]} {GRADE_WORDS[g]}" for g in GRADES if counts[g]), highlight=False)
     for result in report.unexpected:
         found = result.error or ("holds" if result.holds else "does not hold")
-        console.print(f"not as recorded: {escape(result.name)} ({escape(result.statement)}): {escape(found)}")
-    console.print(f"{len(report.results)} checks, {len(report.unexpected)} not as recorded")
+        _say(console, f"not as recorded: {result.name} ({result.statement}): {found}")
+    for difference in differences:
+        _say(
+            console,
+            f"not the recorded verdict: {difference.statement}: {difference.found}; recorded: {difference.recorded}",
+        )
+    seconds = sum(r.seconds for r in report.results)
+    _say(
+        console,
+        f"{len(report.results)} checks in {seconds:.0f} s of computing, {len(report.unexpected)} not as recorded",
+    )
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(one_line(text), markup=False, highlight=False)

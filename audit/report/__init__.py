@@ -1,0 +1,17 @@
+"""The report that people look at: one self-contained page, made from report.json."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from audit.report.page import render
+from audit.run import Report, write
+from reference.inventory import load
+
+__all__ = ["render", "write_html"]
+
+
+def write_html(report: Report, path: Path) -> Path:
+    """Write the page of a report and return its path."""
+    write(path, render(report, load()))
+    return path

@@ -1,0 +1,65 @@
+"""HTML that cannot be broken out of: whatever is not `Html` is escaped where it enters the page."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable
+
+VOID = frozenset({"br", "hr", "input", "link", "meta"})
+
+_INVISIBLE = frozenset("\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff")
+"""Characters that change the order of a line or hide in it."""
+
+
+class Html(str):
+    """Text that is markup already."""
+
+    __slots__ = ()
+
+
+def escape(text: object) -> Html:
+    """Text as markup: special characters escaped, control and direction characters made visible."""
+    if isinstance(text, Html):
+        return text
+    shown = "".join(c if _harmless(c) else "\N{REPLACEMENT CHARACTER}" for c in str(text))
+    return Html(html.escape(shown, quote=True))
+
+
+def _harmless(character: str) -> bool:
+    if character in "\n\t":
+        return True
+    code = ord(character)
+    return not (code < 32 or 127 <= code < 160 or 0xD800 <= code < 0xE000 or character in _INVISIBLE)
+
+
+_SUBSCRIPT = re.compile(
+    r"(?<![A-Za-z0-9_])(?P<base>[A-Za-z\u0370-\u03ffℓ∇‖)\]][\u0300-\u036f]?)"
+    r"_(?P<low>\{[^{}<>]{1,24}\}|[A-Za-z0-9∞]{1,2}(?![A-Za-z0-9_]))"
+)
+_SUPERSCRIPT = re.compile(r"(?<=[^\s^])\^(?P<high>\{[^{}<>]{1,32}\}|[−-]?[A-Za-z0-9*]+)")
+
+
+def formula(text: object) -> Html:
+    """Text with the indices and powers of its symbols set low and high (w_r, 2^{3r/2}); names_of_code stay as is."""
+    marked = _SUBSCRIPT.sub(lambda m: f"{m['base']}<sub>{m['low'].strip('{}')}</sub>", escape(text))
+    return Html(_SUPERSCRIPT.sub(lambda m: f"<sup>{m['high'].strip('{}')}</sup>", marked))
+
+
+def tag(element: str, /, *children: object, **attributes: object) -> Html:
+    """An element. `class_` is class, `data_x` is data-x; None and False leave an attribute out, True its value."""
+    written = []
+    for key, value in attributes.items():
+        key = key.rstrip("_").replace("_", "-")
+        if value is True:
+            written.append(f" {key}")
+        elif value is not None and value is not False:
+            written.append(f' {key}="{escape(value)}"')
+    if element in VOID:
+        return Html(f"<{element}{''.join(written)}>")
+    return Html(f"<{element}{''.join(written)}>{join(children)}</{element}>")
+
+
+def join(parts: Iterable[object], between: str = "") -> Html:
+    """Parts one after another; None leaves a part out."""
+    return Html(escape(between).join(escape(part) for part in parts if part is not None))

@@ -1,0 +1,363 @@
+"""Figures as inline SVG: a small drawer that gives the same bytes for the same data on every machine.
+
+Text stays text, colours are CSS classes (so that dark, light and print restyle them), series differ by dash and
+marker as well as by colour, and every figure carries a title and a description.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from audit.report.markup import Html, join, tag
+from audit.statements.framework import Figure
+
+WIDTH, LEFT, RIGHT, TOP, PLOT = 460.0, 56.0, 14.0, 30.0, 210.0
+"""The size of a figure, in its own units: plot height, and margins for ticks and labels."""
+
+MOST_POINTS = 400
+"""Points of a series that are drawn; a longer one keeps the lowest and highest of each stretch."""
+
+Point = tuple[float, float]
+
+
+def number(value: float) -> str:
+    """A number for people: four figures, no exponent where it can be avoided."""
+    if not math.isfinite(value):
+        return str(value)
+    if value == 0 or 1e-3 <= abs(value) < 1e5:
+        return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
+    mantissa, exponent = f"{value:.3e}".split("e")
+    mantissa = mantissa.rstrip("0").rstrip(".")
+    power = f"10{_superscript(int(exponent))}"
+    return power if mantissa == "1" else f"{mantissa}·{power}"
+
+
+def _superscript(value: int) -> str:
+    return str(value).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def _c(value: float) -> str:
+    """A coordinate."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+# ------------------------------------------------------------------------------------------------- axes
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A linear or logarithmic scale from data to pixels."""
+
+    low: float
+    high: float
+    log: bool
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """The position of a value."""
+        low, high, at = (math.log10(v) if self.log else v for v in (self.low, self.high, value))
+        return self.start + (self.end - self.start) * (at - low) / (high - low)
+
+    def shows(self, value: float) -> bool:
+        """Whether a value has a place on the axis."""
+        return math.isfinite(value) and (value > 0 or not self.log)
+
+    def ticks(self) -> list[float]:
+        """Where the labels go: powers of ten, or multiples of 1, 2 or 5."""
+        return _log_ticks(self.low, self.high) if self.log else _linear_ticks(self.low, self.high)
+
+
+def axis(values: Sequence[float], log: bool, start: float, end: float, zero: bool = False) -> Axis:
+    """The scale that holds these values; `zero` makes it start at 0 where it is linear."""
+    shown = [v for v in values if math.isfinite(v) and (v > 0 or not log)] or ([0.1, 1.0] if log else [0.0, 1.0])
+    low, high = min(shown), max(shown)
+    if log:
+        room = (high / low) ** 0.04 if high > low else 2.0
+        return Axis(low / room, high * room, True, start, end)
+    if zero:
+        low, high = min(low, 0.0), max(high, 0.0)
+    room = 0.04 * (high - low) or abs(high) * 0.5 or 1.0
+    return Axis(
+        low if zero and low == 0 else low - room, high if zero and high == 0 else high + room, False, start, end
+    )
+
+
+def _log_ticks(low: float, high: float) -> list[float]:
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    powers = list(range(first, last + 1))
+    if len(powers) < 2:
+        return [m * 10.0**e for e in range(first - 1, last + 2) for m in (1, 2, 5) if low <= m * 10.0**e <= high]
+    step = math.ceil(len(powers) / 6)
+    return [10.0**e for e in powers[::step]]
+
+
+def _linear_ticks(low: float, high: float) -> list[float]:
+    raw = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= raw * 0.999)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [k * step for k in range(first, last + 1)]
+
+
+# ------------------------------------------------------------------------------------------------- looks
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a series is drawn."""
+
+    colour: str
+    dash: str
+    marker: bool
+
+
+_COLOURS = (
+    ("printed", "red"),
+    ("corrected", "green"),
+    ("tight", "purple"),
+    ("measured", "orange"),
+    ("lower", "orange"),
+    ("certified", "blue"),
+    ("upper", "blue"),
+    ("proven", "blue"),
+    ("claim", "ink"),
+    ("bound", "ink"),
+)
+_CYCLE = ("blue", "orange", "green", "purple", "red", "ink", "teal")
+_PROMISES = ("claim", "bound", "target", "slope")
+"""Words of what is said, not established: these are dashed."""
+_DASHES = ("", "7 4", "2 3", "9 3 2 3")
+
+
+def looks(names: Sequence[str]) -> list[Look]:
+    """A look for each series: by the words in its name, and never the same twice."""
+    taken: set[tuple[str, str]] = set()
+    found = []
+    for i, name in enumerate(names):
+        words = name.casefold()
+        wanted = next((colour for word, colour in _COLOURS if word in words), _CYCLE[i % len(_CYCLE)])
+        established = any(w in words for w in ("measured", "certified", "lower", "upper", "proven"))
+        dashed = "" if established or not any(w in words for w in _PROMISES) else _DASHES[1]
+        options = [(wanted, dashed), *((c, d) for d in _DASHES for c in (wanted, *_CYCLE))]
+        colour, dash = next((o for o in options if o not in taken), options[0])
+        taken.add((colour, dash))
+        found.append(Look(colour, dash, any(w in words for w in ("measured", "found", "estimate"))))
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ drawing
+
+
+def draw(figure: Figure, id: str) -> Html:
+    """The figure as an `svg` element whose ids start with `id`."""
+    single = figure.kind == "bar" and all(len(points) == 1 for points in figure.series.values())
+    body, height = _single_bars(figure) if single else _plot(figure)
+    return tag(
+        "svg",
+        tag("title", figure.title, id=f"{id}-title"),
+        tag("desc", describe(figure), id=f"{id}-desc"),
+        body,
+        viewBox=f"0 0 {_c(WIDTH)} {_c(height)}",
+        role="img",
+        aria_labelledby=f"{id}-title {id}-desc",
+        class_="plot",
+    )
+
+
+def describe(figure: Figure) -> str:
+    """The figure in words, for those who do not see it."""
+    parts = []
+    for name, points in figure.series.items():
+        ys = [y for _, y in points if math.isfinite(y)]
+        if len(points) == 1:
+            parts.append(f"{name}: {number(points[0][1])}")
+        elif ys:
+            parts.append(f"{name}: {len(points)} points, from {number(min(ys))} to {number(max(ys))}")
+    return f"{figure.y_label} against {figure.x_label}. " + "; ".join(parts) + "."
+
+
+def _plot(figure: Figure) -> tuple[Html, float]:
+    series = {name: thin(sorted(points)) for name, points in figure.series.items()}
+    bars = figure.kind == "bar"
+    xs = [x for points in series.values() for x, _ in points]
+    ys = [y for points in series.values() for _, y in points]
+    bottom = TOP + PLOT
+    inset = 24.0 if bars else 0.0
+    across = axis(xs, figure.x_log, LEFT + inset, WIDTH - RIGHT - inset)
+    up = axis(ys, figure.y_log, bottom, TOP, zero=bars)
+    styles = looks(list(series))
+    draw_series = _grouped_bars if bars else _band if figure.kind == "band" else _lines
+    legend, height = _legend(list(series), styles, bottom + 48, markers=not bars)
+    missing = sum(not (across.shows(x) and up.shows(y)) for points in series.values() for x, y in points)
+    note = (
+        _text(LEFT, height + 8, f"{missing} points lie outside the scale and are not drawn", "note")
+        if missing
+        else None
+    )
+    return join([_axes(figure, across, up, bottom), draw_series(series, styles, across, up), legend, note]), (
+        height + (14 if missing else 0)
+    )
+
+
+def thin(points: Sequence[Point]) -> list[Point]:
+    """At most `MOST_POINTS` points: of each stretch the lowest and the highest, so that no spike is lost."""
+    if len(points) <= MOST_POINTS:
+        return list(points)
+    stretches = MOST_POINTS // 2
+    kept: list[Point] = []
+    for i in range(stretches):
+        part = points[i * len(points) // stretches : (i + 1) * len(points) // stretches]
+        kept.extend(sorted({min(part, key=lambda p: p[1]), max(part, key=lambda p: p[1])}))
+    return kept
+
+
+def _text(x: float, y: float, text: str, class_: str, anchor: str | None = None) -> Html:
+    return tag("text", text, x=_c(x), y=_c(y), class_=class_, text_anchor=anchor)
+
+
+def _axes(figure: Figure, across: Axis, up: Axis, bottom: float) -> Html:
+    right = WIDTH - RIGHT
+    parts: list[Html] = []
+    for value in up.ticks():
+        y = up(value)
+        parts.append(tag("line", x1=_c(LEFT), x2=_c(right), y1=_c(y), y2=_c(y), class_="grid"))
+        parts.append(_text(LEFT - 6, y + 4, number(value), "tick", "end"))
+    for value in across.ticks():
+        x = across(value)
+        parts.append(tag("line", x1=_c(x), x2=_c(x), y1=_c(bottom), y2=_c(bottom + 4), class_="axis"))
+        parts.append(_text(x, bottom + 17, number(value), "tick", "middle"))
+    parts.append(tag("line", x1=_c(LEFT), x2=_c(right), y1=_c(bottom), y2=_c(bottom), class_="axis"))
+    parts.append(_text(4, 14, figure.y_label, "label"))
+    parts.append(_text(right, bottom + 33, figure.x_label, "label", "end"))
+    return join(parts)
+
+
+_Series = dict[str, list[Point]]
+
+
+def _visible(points: Sequence[Point], across: Axis, up: Axis) -> list[Point]:
+    return [(across(x), up(y)) for x, y in points if across.shows(x) and up.shows(y)]
+
+
+def _path(points: Sequence[Point]) -> str:
+    return "M" + "L".join(f"{_c(x)} {_c(y)}" for x, y in points)
+
+
+def _lines(series: _Series, styles: Sequence[Look], across: Axis, up: Axis) -> Html:
+    parts = []
+    for (name, points), look in zip(series.items(), styles, strict=True):
+        visible = _visible(points, across, up)
+        if len(visible) > 1:
+            parts.append(
+                tag(
+                    "path",
+                    tag("title", name),
+                    d=_path(visible),
+                    class_=f"curve {look.colour}",
+                    stroke_dasharray=look.dash or None,
+                )
+            )
+        if look.marker or len(visible) == 1:
+            parts.extend(tag("circle", cx=_c(x), cy=_c(y), r=3, class_=f"dot {look.colour}") for x, y in visible[:60])
+    return join(parts)
+
+
+def _band(series: _Series, styles: Sequence[Look], across: Axis, up: Axis) -> Html:
+    lower, upper = (_visible(points, across, up) for points in list(series.values())[:2])
+    area = tag("path", d=_path([*lower, *reversed(upper)]) + "Z", class_=f"area {styles[0].colour}")
+    return join([area if lower and upper else None, _lines(series, styles, across, up)])
+
+
+def _grouped_bars(series: _Series, styles: Sequence[Look], across: Axis, up: Axis) -> Html:
+    xs = sorted({across(x) for points in series.values() for x, _ in points if across.shows(x)})
+    gap = min((b - a for a, b in itertools.pairwise(xs)), default=60.0)
+    width = min(0.8 * gap, 48.0) / len(series)
+    floor = up(up.low) if up.log else up(0.0)
+    parts = []
+    for i, ((name, points), look) in enumerate(zip(series.items(), styles, strict=True)):
+        for x, y in _visible(points, across, up):
+            left = x + (i - len(series) / 2) * width
+            parts.append(
+                tag(
+                    "rect",
+                    tag("title", name),
+                    x=_c(left),
+                    y=_c(min(y, floor)),
+                    width=_c(max(width - 1, 1)),
+                    height=_c(abs(floor - y)),
+                    class_=f"bar {look.colour}",
+                )
+            )
+    return join(parts)
+
+
+def _single_bars(figure: Figure) -> tuple[Html, float]:
+    """One horizontal bar a series, its name above it and its value at its end."""
+    values = [points[0][1] for points in figure.series.values()]
+    along = axis(values, figure.y_log, LEFT - 40, WIDTH - 90, zero=True)
+    floor = along(along.low) if along.log else along(0.0)
+    parts = [_text(4, 14, figure.y_label, "label")]
+    y = TOP
+    for (name, ((_, value),)), look in zip(figure.series.items(), looks(list(figure.series)), strict=True):
+        parts.append(_text(LEFT - 40, y + 10, name, "tick"))
+        if along.shows(value):
+            end = along(value)
+            parts.append(
+                tag(
+                    "rect",
+                    x=_c(min(floor, end)),
+                    y=_c(y + 15),
+                    width=_c(max(abs(end - floor), 1)),
+                    height=14,
+                    class_=f"bar {look.colour}",
+                )
+            )
+            parts.append(_text(max(floor, end) + 5, y + 26, number(value), "value"))
+        else:
+            parts.append(_text(floor, y + 26, number(value), "value"))
+        y += 38
+    return join(parts), y + 4
+
+
+def _legend(names: Sequence[str], styles: Sequence[Look], y: float, markers: bool) -> tuple[Html, float]:
+    """The names of the series below the plot, as many a row as fit."""
+    parts: list[Html] = []
+    x = 8.0
+    for name, look in zip(names, styles, strict=True):
+        width = 34 + 6.6 * len(name)
+        if x > 8 and x + width > WIDTH:
+            x, y = 8.0, y + 18
+        if markers:
+            parts.append(
+                tag(
+                    "line",
+                    x1=_c(x),
+                    x2=_c(x + 22),
+                    y1=_c(y),
+                    y2=_c(y),
+                    class_=f"curve {look.colour}",
+                    stroke_dasharray=look.dash or None,
+                )
+            )
+            if look.marker:
+                parts.append(tag("circle", cx=_c(x + 11), cy=_c(y), r=3, class_=f"dot {look.colour}"))
+        else:
+            parts.append(tag("rect", x=_c(x + 4), y=_c(y - 6), width=12, height=12, class_=f"bar {look.colour}"))
+        parts.append(_text(x + 27, y + 4, name, "legend"))
+        x += width
+    return join(parts), y + 14
+
+
+def data_table(figure: Figure) -> Html:
+    """The numbers behind a figure."""
+    rows = [
+        tag("tr", tag("td", name), tag("td", number(x)), tag("td", number(y)))
+        for name, points in figure.series.items()
+        for x, y in points
+    ]
+    head = tag("tr", *(tag("th", text, scope="col") for text in ("series", figure.x_label, figure.y_label)))
+    return tag("table", tag("thead", head), tag("tbody", *rows), class_="data")

@@ -1,0 +1,56 @@
+"""The words and colours for classes of verdict, the same in the terminal and on the page."""
+
+from __future__ import annotations
+
+from audit.statements.framework import Grade
+
+GRADE_WORDS: dict[Grade, str] = {
+    "holds": "hold",
+    "loose": "hold, loose",
+    "conditional": "hold under a condition",
+    "refuted": "refuted as printed, corrected",
+    "unrepaired": "refuted, correction unchecked",
+    "searched": "no violation found",
+    "cited": "cited",
+    "unexpected": "not as recorded",
+    "unchecked": "without a check",
+}
+"""After a count: "12 hold, 3 refuted as printed"."""
+
+GRADE_BADGES: dict[Grade, str] = {
+    "holds": "holds",
+    "loose": "holds, loose",
+    "conditional": "conditional",
+    "refuted": "refuted → corrected",
+    "unrepaired": "refuted",
+    "searched": "no violation found",
+    "cited": "cited",
+    "unexpected": "not as recorded",
+    "unchecked": "no check",
+}
+"""On a badge."""
+
+GRADE_MEANINGS: dict[Grade, str] = {
+    "holds": "an exact or certified check ran and the claim held",
+    "loose": "it holds, and a better constant is known",
+    "conditional": "it holds under a hypothesis that the paper does not state",
+    "refuted": "false as printed, shown by a counterexample that ran; the corrected text was checked",
+    "unrepaired": "false as printed, shown by a counterexample that ran; no check of a correction ran",
+    "searched": "a search or a statistical test found no violation: evidence, not proof",
+    "cited": "taken from elsewhere by the paper; no check of ours",
+    "unexpected": "a check failed, or came out otherwise than the project records",
+    "unchecked": "no check ran",
+}
+
+GRADE_STYLES: dict[Grade, str] = {
+    "holds": "green",
+    "loose": "cyan",
+    "conditional": "yellow",
+    "refuted": "red",
+    "unrepaired": "bold red",
+    "searched": "blue",
+    "cited": "dim",
+    "unexpected": "bold white on red",
+    "unchecked": "dim",
+}
+"""In the terminal."""
