@@ -251,7 +251,7 @@ class BallScalar:
     def __pow__(self, exponent: int) -> BallScalar:
         if not isinstance(exponent, int):
             raise TypeError(f"exponent {exponent!r} must be an int; K.power takes real exponents")
-        return BallScalar(self._k, self._k.at_precision(operator.pow, self.ball, exponent))
+        return BallScalar(self._k, self._k.at_precision(_integer_power, self.ball, exponent))
 
     def _refuse(self, *_: Any) -> Any:
         raise TypeError("a ball is not compared, rounded or tested silently: use K.lt, K.le, K.sign, K.to_float")
@@ -276,6 +276,14 @@ class BallScalar:
 
     def __repr__(self) -> str:
         return str(self.ball.str(30))
+
+
+def _integer_power(x: arb, n: int) -> arb:
+    """x^n. Arb's own power is nan for a ball with midpoint exactly 0: there |x|^n is the hull of 0 and its top."""
+    if n <= 0 or x.is_exact() or x.mid() != 0:
+        return x**n
+    even = arb(0).union(x.upper()) ** (n - n % 2)
+    return even * x if n % 2 else even
 
 
 def _dyadic(x: arb) -> Fraction:

@@ -331,3 +331,19 @@ def test_precision_must_make_sense() -> None:
         MP(0)
     with pytest.raises(ValueError, match="bits = 1"):
         Ball(1)
+
+
+def test_powers_of_a_ball_around_zero_are_enclosed() -> None:
+    """Arb's power answers nan where the midpoint is exactly 0; squares of differences meet that all the time."""
+    K = Ball(64)
+    third = K(Fraction(1, 3))
+    around_zero = third - third
+    assert around_zero.mid == 0
+    assert around_zero.rad > 0
+    for n in range(1, 6):
+        power = around_zero**n
+        for x in (0, around_zero.rad, -around_zero.rad, around_zero.rad / 3):
+            assert power.contains(x**n)
+        assert power.rad <= around_zero.rad**n * (1 + Fraction(1, 2**20))
+    assert (around_zero**0).contains(1)
+    assert (third**3).contains(Fraction(1, 27))
