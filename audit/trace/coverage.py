@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -139,14 +140,15 @@ class Trace:
 
 
 def mark_problems(name: str, marks: list[int], count: int) -> Iterator[str]:
-    """What is wrong with a body's line marks: every numbered line once, in order."""
+    """What is wrong with a body's line marks: every numbered line is one stretch of code, in order."""
+    marks = [number for number, _ in groupby(marks)]
     if marks == list(range(1, count + 1)):
         return
     missing = [n for n in range(1, count + 1) if n not in marks]
     extra = sorted({n for n in marks if not 1 <= n <= count})
     twice = sorted({n for n in marks if marks.count(n) > 1})
-    faults = [f"{what} {', '.join(f'L{n}' for n in numbers)}"
-              for what, numbers in (("lacks", missing), ("has no such line as", extra), ("repeats", twice)) if numbers]
+    lists = {"lacks": missing, "has no such line as": extra, "returns to": twice}
+    faults = [f"{what} {', '.join(f'L{n}' for n in numbers)}" for what, numbers in lists.items() if numbers]
     yield f"{name} {'; '.join(faults) or f'has its lines out of order: {marks}'} (the algorithm has {count} lines)"
 
 
