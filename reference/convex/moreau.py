@@ -154,7 +154,8 @@ def smoothed_gradient(
 ) -> Vector:
     """∇f_β(w, z) = ℓ_β'(⟨w, x⟩)·x."""
     x = gll.features(K, z)
-    return x * envelope_derivative(K, gll.scalar(z), beta, w @ x, M)
+    gradient: Vector = x * envelope_derivative(K, gll.scalar(z), beta, w @ x, M)
+    return gradient
 
 
 # ------------------------------------------------------------------------------------------------ claims
