@@ -35,6 +35,7 @@ from audit.statements.framework import (
     run_one,
     select,
 )
+from reference.inventory import Inventory, InventoryError
 from reference.inventory import load as load_inventory
 
 SCHEMA = 1
@@ -169,9 +170,17 @@ class Report:
         return report
 
 
+def inventory() -> Inventory:
+    """The inventory of the paper; a file of it that breaks its rules is named in one line."""
+    try:
+        return load_inventory()
+    except InventoryError as error:
+        raise InputError(str(error)) from None
+
+
 def held_by(id: str) -> tuple[str, ...]:
     """An id, and the statement, algorithm or table that it is a place of, if it is one."""
-    entry = load_inventory().find(id)
+    entry = inventory().find(id)
     return (id,) if entry is None or entry.id == id else (id, entry.id)
 
 

@@ -23,7 +23,6 @@ from audit.report import write_html
 from audit.report.model import paper_order
 from audit.report.words import GRADE_STYLES, GRADE_WORDS
 from audit.statements.framework import GRADES, Check, Level, Result
-from reference.inventory import load as load_inventory
 
 HELP = "check every statement of the paper and report what holds, how tightly, and what repairs it"
 EXAMPLE = "dpso audit --level quick --only lem:oracle --out dpso-out"
@@ -154,7 +153,7 @@ def _print_summary(report: job.Report, differences: list[job.Difference], consol
     table.add_column("checks", justify="right", no_wrap=True)
     table.add_column("verdict", overflow="fold")
     shown = [id for id, s in standings.items() if s.ran and len(job.held_by(id)) == 1]
-    for id in paper_order(shown, load_inventory()):
+    for id in paper_order(shown, job.inventory()):
         standing = standings[id]
         verdict = Text(one_line(standing.text), style=GRADE_STYLES[standing.verdict.grade])
         table.add_row(Text(one_line(id)), str(standing.ran), verdict)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from audit.report.page import render
-from audit.run import Report, write
-from reference.inventory import load
+from audit.run import Report, inventory, write
 
 __all__ = ["render", "write_html"]
 
 
 def write_html(report: Report, path: Path) -> Path:
     """Write the page of a report and return its path."""
-    write(path, render(report, load()))
+    write(path, render(report, inventory()))
     return path

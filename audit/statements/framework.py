@@ -74,7 +74,7 @@ class Figure:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; a number that JSON does not have (inf, nan) is a string."""
-        series = {name: [[_plain(float(v)) for v in point] for point in points] for name, points in self.series.items()}
+        series = {name: [[plain(float(v)) for v in point] for point in points] for name, points in self.series.items()}
         return {f.name: getattr(self, f.name) for f in fields(self)} | {"series": series}
 
     @classmethod
@@ -154,8 +154,8 @@ class Result:
         """A JSON object; a number that JSON does not have (inf, nan) is a string."""
         data = asdict(replace(self, figures=()))
         for name in ("ratio", "would_detect"):
-            data[name] = None if data[name] is None else _plain(data[name])
-        data["numbers"] = {key: _plain(value) for key, value in self.numbers.items()}
+            data[name] = None if data[name] is None else plain(data[name])
+        data["numbers"] = {key: plain(value) for key, value in self.numbers.items()}
         data["figures"] = [figure.to_json() for figure in self.figures]
         return data | {"as_recorded": self.as_recorded}
 
@@ -169,7 +169,7 @@ class Result:
         return cls(**values)
 
 
-def _plain(value: object) -> Number:
+def plain(value: object) -> Number:
     """What JSON can hold: numpy scalars as numbers; exact numbers, balls, infinities as text."""
     if hasattr(value, "item"):
         value = value.item()
@@ -298,7 +298,7 @@ def _result(check: Check, outcome: Outcome, own_seed: int) -> Result:
         holds=bool(outcome.holds),
         ratio=None if outcome.ratio is None else float(outcome.ratio),
         witness=str(outcome.witness),
-        numbers={str(key): _plain(value) for key, value in outcome.numbers.items()},
+        numbers={str(key): plain(value) for key, value in outcome.numbers.items()},
         tight=outcome.tight,
         note=outcome.note,
         would_detect=None if outcome.would_detect is None else float(outcome.would_detect),
