@@ -147,7 +147,7 @@ def noisy_sfw(
             iterates.append(w)
             previous, w = w, w * (1 - eta(K, 0)) + vertex * eta(K, 0)  # L7
             mark(trace, 7, "w", w, r, 1)
-            stretch = gaussian_stretch(K, epsilon, delta, 2)  # L9 [E4.2]
+            stretch = gaussian_stretch(K, epsilon, delta, 2)  # [E4.2] for L9
             for t in range(1, 2**r):  # L8
                 move = eta(K, t - 1)  # L9 [E4.1]
                 sigma, sigma_hat = unit * L0 * (t + 1), unit * L1 * D * move * (t + 1)  # L9

@@ -133,8 +133,8 @@ def proximally_guided_printed(
     mark(trace, 1, "w", w, 1)
     iterates = [w]
     gap = K(0)
-    calls = rounds  # L2 [E5.8]
-    size = exact_quotient(len(dataset), calls)  # L3 [E5.7]
+    calls = rounds  # [E5.8] for L2
+    size = exact_quotient(len(dataset), calls)  # [E5.7] for L3
     with reading(tape, guided_draws(plan, W.dim, calls, rounds)) as source:
         for r in range(1, calls + 1):  # L2
             batch = dataset[(r - 1) * size : r * size]  # L3
@@ -174,8 +174,8 @@ def proximally_guided(
     mark(trace, 1, "w", w, 1)
     iterates = [w]
     gap = K(0)
-    calls = rounds - 1  # L2 [E5.8]
-    size = len(dataset) // max(1, calls)  # L3 [E5.7]
+    calls = rounds - 1  # [E5.8] for L2
+    size = len(dataset) // max(1, calls)  # [E5.7] for L3
     with reading(tape, guided_draws(plan, W.dim, calls, rounds)) as source:
         for r in range(1, calls + 1):  # L2
             batch = dataset[(r - 1) * size : r * size]  # L3
@@ -256,7 +256,7 @@ def printed_rate(K: Numbers, at: Parameters) -> Real:
     return K.max(K(1), 2 * rho * D * kappa) / K.sqrt(rho) * (first + second)
 
 
-@claims("rem:theorem20", "printed")
+@claims("rem:nsmth_ncnvx", "printed")
 def remark_rate(K: Numbers, at: Parameters) -> Real:
     """The remark's special forms of `printed_rate` for p = 1 and p = 2."""
     require(at.p in (1, 2), "p", at.p, "be 1 or 2", "the remark has no other case")
