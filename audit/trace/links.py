@@ -8,6 +8,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -44,13 +45,24 @@ class CodeLink:
     @property
     def path(self) -> str:
         """Its file, relative to the checkout."""
-        source = inspect.getsourcefile(inspect.unwrap(self.target)) or ""
-        return Path(source).resolve().relative_to(ROOT.resolve()).as_posix()
+        return _path(self.target)
 
     def lines(self) -> tuple[int, int]:
         """First and last line of the function in its file, decorators included."""
-        text, first = inspect.getsourcelines(self.target)
-        return first, first + len(text) - 1
+        return _span(self.target)
+
+
+@cache
+def _path(target: Any) -> str:
+    source = inspect.getsourcefile(inspect.unwrap(target)) or ""
+    return Path(source).resolve().relative_to(ROOT.resolve()).as_posix()
+
+
+@cache
+def _span(target: Any) -> tuple[int, int]:
+    """First and last source line; like the path slow to find, and asked for again by many links."""
+    text, first = inspect.getsourcelines(target)
+    return first, first + len(text) - 1
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from audit.cli import main
 from audit.commands import trace as command
 from audit.errors import InputError
 from audit.statements.framework import Check, Outcome
@@ -497,3 +498,15 @@ def test_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(capsys.readouterr().out)
     assert data["id"] == "Alg:gll_oracle"
     assert len(data["algorithm lines"]) == 11
+
+
+def test_the_command_line_exits_2_with_one_line_for_bad_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (["lem:orcle"], ["--paper", str(tmp_path)], ["--check", "--write"], ["lem:oracle", "lem:oracle"]):
+        assert main(["trace", *words]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert captured.err.count("\n") == 1
+        assert captured.err.startswith("dpso: ")
+    assert main(["trace", "lem:oracle"]) == 0
