@@ -83,8 +83,9 @@ def _write(links: Trace, as_json: bool) -> int:
 
 def _paper(links: Trace, path: Path, as_json: bool) -> int:
     result = compare.compare_file(links.inventory, path)
-    data = {"identical": result.identical, "labels": result.total, **result.paragraphs}
-    _print(as_json, data, list(compare.summary(result, path)))
+    left = compare.unjudged(links.inventory, compare.load_tex(path)) if result.identical else []
+    data = {"identical": result.identical, "labels": result.total, "lines without a verdict": left}
+    _print(as_json, data | result.paragraphs, list(compare.summary(result, path, left)))
     return 0 if result.identical else 1
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from audit.errors import InputError
 from reference.inventory import Equation, Inventory, Statement, Table
-from reference.tex import Piece, TexError, TexPaper, TexStatement, read
+from reference.tex import Piece, TexError, TexPaper, TexStatement, read, strip
 
 LIMIT = 8_000_000
 """Bytes: no TeX source of one paper is larger."""
@@ -183,10 +183,42 @@ def _is_inside(inner: str, outer: str) -> bool:
     return inner.startswith(f"{outer}.") and bool(outer)
 
 
-def summary(comparison: Comparison, path: Path) -> Iterator[str]:
-    """The comparison as lines of text."""
+def text_lines(text: str) -> list[int]:
+    """The numbers of the lines that say something: from the abstract on, blank lines and references aside."""
+    found, inside = [], False
+    for number, line in enumerate(strip(text).splitlines(), start=1):
+        inside = inside or r"\begin{abstract}" in line
+        if r"\bibliographystyle" in line or r"\end{document}" in line:
+            inside = False
+        if inside and line.strip():
+            found.append(number)
+        inside = inside or r"\appendix" in line
+    return found
+
+
+def unjudged(inventory: Inventory, text: str) -> list[int]:
+    """The lines of the checked text that no line verdict covers."""
+    judged = {n for line in inventory.lines for n in range(line.tex[0], line.tex[1] + 1)}
+    return [n for n in text_lines(text) if n not in judged]
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Numbers as ranges: 3–5, 8."""
+    runs: list[list[int]] = []
+    for n in numbers:
+        if runs and runs[-1][1] == n - 1:
+            runs[-1][1] = n
+        else:
+            runs.append([n, n])
+    return ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in runs)
+
+
+def summary(comparison: Comparison, path: Path, without_verdict: Sequence[int]) -> Iterator[str]:
+    """The comparison as lines of text; for the checked text also which of its lines have no verdict yet."""
     if comparison.identical:
         yield f"{path}: the text that was checked; {comparison.total} labels, 0 unknown; 0 uncovered algorithm lines"
+        if without_verdict:
+            yield f"lines without a verdict: {len(without_verdict)} ({ranges(without_verdict)})"
         return
     for heading, entries in comparison.paragraphs.items():
         yield f"{heading}: {len(entries)}"

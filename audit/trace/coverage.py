@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-import audit.statements
 from audit.errors import InputError
-from audit.statements.framework import Check, collect
+from audit.run import RECORD, inventory, read_record
+from audit.statements.framework import LEVELS, Check, Level, collect
 from audit.trace.links import CodeLink, PytestLink, checkout, code_links, linked_tests, nodes
 from reference.editions import EditionError, errata_of, line_marks
-from reference.inventory import Algorithm, Inventory, InventoryError, load
-
-RECORD = Path(audit.statements.__file__).parent / "verdicts.json"
-"""The verdicts that `dpso audit --record` wrote."""
+from reference.inventory import Algorithm, Inventory
 
 KINDS = ("exact", "certified", "adversarial", "statistical", "counterexample", "cited")
 NO_CHECK = "no check yet"
@@ -37,6 +32,8 @@ class Trace:
     recorded: dict[str, str] = field(default_factory=dict)
     """The verdict on each statement in the record."""
     recorded_checks: frozenset[str] = frozenset()
+    recorded_level: Level = "deep"
+    """Checks above this level were not asked for when the record was made."""
     has_tests: bool = True
     """False for an installed copy, which ships without tests."""
 
@@ -59,8 +56,9 @@ class Trace:
             return TESTS_ONLY if self.tests_of(id) else NO_CHECK
         if id not in self.recorded:
             return NOT_RECORDED
-        missing = [c.name for c in checks if c.name not in self.recorded_checks]
-        return self.recorded[id] + (f" ({len(missing)} checks not recorded)" if missing else "")
+        levels = LEVELS[: LEVELS.index(self.recorded_level) + 1]
+        missing = sum(c.level in levels and c.name not in self.recorded_checks for c in checks)
+        return self.recorded[id] + (f" ({missing} checks not recorded)" if missing else "")
 
     def bodies(self, algorithm: Algorithm) -> tuple[CodeLink, ...]:
         """The printed and corrected bodies of an algorithm in `reference`, which carry its line marks."""
@@ -162,29 +160,23 @@ def _owner(inventory: Inventory, id: str) -> str:
 
 def trace() -> Trace:
     """Collect everything that the project says about itself."""
-    try:
-        inventory = load()
-    except InventoryError as error:
-        raise InputError(str(error)) from None
     root = checkout()
     record = _record()
     return Trace(
-        inventory=inventory,
+        inventory=inventory(),
         code=tuple(code_links()),
         tests=tuple(linked_tests(root)) if root else (),
         nodes=nodes(root) if root else frozenset(),
         checks=tuple(collect()),
         recorded=dict(record.get("verdicts", {})),
         recorded_checks=frozenset(r["name"] for r in record.get("results", ())),
+        recorded_level=record.get("level", "deep"),
         has_tests=root is not None,
     )
 
 
 def _record() -> dict[str, Any]:
-    if not RECORD.is_file():
-        return {}
     try:
-        data: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
+        return read_record(RECORD)
     except ValueError as error:
         raise InputError(f"{RECORD.name} is not JSON ({error}): dpso audit --record writes it") from None
-    return data

@@ -11,7 +11,8 @@ from reference.inventory import Algorithm, Statement
 WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 172, 44, 16, 64, 20
 
 COLOURS = {
-    "refuted": ("#f4b6a6", "refuted as printed, corrected"),
+    "refuted as printed →": ("#f4b6a6", "refuted as printed, corrected"),
+    "refuted as printed (": ("#e2574c", "refuted, correction not checked"),
     "holds only if": ("#f7dc8b", "holds only under a condition"),
     "holds, loose": ("#cfe8b9", "holds, loose constant"),
     "holds": ("#9fd49a", "holds"),

@@ -90,6 +90,9 @@ def test_a_verdict_is_the_recorded_one_and_says_when_the_record_is_incomplete() 
     assert recorded.verdict("lem:oracle") == "holds"
     partial = dataclasses.replace(recorded, recorded_checks=frozenset({"s3.a"}))
     assert partial.verdict("lem:oracle") == "holds (1 checks not recorded)"
+    deeper = dataclasses.replace(a_check("s3.b"), level="deep")
+    shallow = dataclasses.replace(partial, checks=(a_check("s3.a"), deeper), recorded_level="standard")
+    assert shallow.verdict("lem:oracle") == "holds", "a deep check is not missing from a standard record"
     without_checks = empty(recorded={"lem:oracle": "holds"})
     assert without_checks.verdict("lem:oracle") == "no check yet", "a record without a check claims nothing"
 
@@ -100,11 +103,13 @@ def test_a_check_of_a_place_counts_for_the_whole() -> None:
 
 def test_the_record_is_read_and_a_broken_one_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record = tmp_path / "verdicts.json"
-    record.write_text(json.dumps({"verdicts": {"lem:oracle": "holds"}, "results": [{"name": "s3.a"}]}))
+    content = {"level": "quick", "verdicts": {"lem:oracle": "holds"}, "results": [{"name": "s3.a"}]}
+    record.write_text(json.dumps(content))
     monkeypatch.setattr(coverage, "RECORD", record)
     read = trace()
     assert read.recorded == {"lem:oracle": "holds"}
     assert read.recorded_checks == {"s3.a"}
+    assert read.recorded_level == "quick"
     record.write_text("{")
     with pytest.raises(InputError, match="is not JSON"):
         trace()
@@ -358,6 +363,28 @@ def test_comments_and_notes_do_not_count_as_changes(paper_tex: Path) -> None:
     assert compare.compare(load(), tex.read(noisy)).identical
 
 
+def test_a_section_with_line_verdicts_has_one_for_every_line(paper_tex: Path) -> None:
+    """Strict about a section once its file exists (section3.toml): every line of its text belongs to an entry."""
+    inventory, text = load(), paper_tex.read_text(encoding="utf-8")
+    files = {line.file for line in inventory.lines}
+    begun = [s for s in inventory.sections if f"section{s.number}.toml" in files]
+    left = compare.unjudged(inventory, text)
+    missing = {s.number: [n for n in left if s.tex[0] <= n <= s.tex[1]] for s in begun}
+    assert {number: lines for number, lines in missing.items() if lines} == {}
+
+
+def test_lines_without_a_verdict_are_counted(paper_tex: Path) -> None:
+    text = paper_tex.read_text(encoding="utf-8")
+    bare = dataclasses.replace(load(), lines=())
+    everything = compare.unjudged(bare, text)
+    assert 1000 < len(everything) < 1300
+    assert not [n for n in everything if n < 131 or 1286 <= n <= 1548], "the preamble and the references are no text"
+    one = Line("lem:oracle/1", (338, 344), "a", "prose", file="section3.toml")
+    left = compare.unjudged(dataclasses.replace(bare, lines=(one,)), text)
+    assert set(everything) - set(left) == set(range(338, 345))
+    assert compare.ranges([3, 4, 5, 8]) == "3–5, 8"
+
+
 def test_what_is_not_the_paper_is_one_line(tmp_path: Path) -> None:
     other, binary, latin, large = (tmp_path / name for name in ("other.tex", "b.tex", "l.tex", "big.tex"))
     other.write_text("\\documentclass{article}\\begin{document}Hello\\end{document}")
@@ -408,7 +435,8 @@ def test_arrows_go_up_and_pass_through_equations(real: Trace) -> None:
 def test_every_verdict_has_a_colour() -> None:
     words = [
         "no check yet", "tests only", "not recorded", "holds", "holds, loose (1)", "holds only if n ≥ 2", "cited",
-        "refuted as printed → corrected (E3.1)", "no violation found (largest ratio 0.9)", "UNEXPECTED: s3.a",
+        "refuted as printed → corrected (E3.1)", "refuted as printed (E3.1), correction not checked",
+        "no violation found (largest ratio 0.9)", "UNEXPECTED: s3.a",
     ]
     assert len({graph.colour(word) for word in words}) == len(words)
 
