@@ -372,7 +372,7 @@ def _refuted(results: Sequence[Result]) -> Verdict:
     """Refuted as printed; "corrected" is said only if a check of the corrected text ran and held."""
     errata = tuple(sorted({r.erratum for r in results if r.erratum and not r.expected}))
     named = ", ".join(errata)
-    repaired = [r for r in results if r.expected and r.edition == "corrected" and r.kind != "cited"]
+    repaired = [r for r in results if r.edition == "corrected" and r.kind != "cited"]
     if not repaired:
         return Verdict("unrepaired", f"refuted as printed ({named}), correction not checked", errata)
     conditions = _conditions(repaired)
