@@ -7,26 +7,29 @@
 | log(1/δ) | L |
 
 **Improvement A, Algorithm 4.** Fix the assignment of records to batches, which does not look at the data, and two
-neighbours; the record that differs sits in batch k of one round. Given everything released before, step t ≥ k of that round is
-report-noisy-min whose scores have range at most r_t = 2D·c_k·P_{k,t}/m_k (`sensitivity.step_losses`), every other step has the same law under
-both datasets. r_t/s is deterministic, so:
+neighbours; the record that differs sits in batch k of one round. Given everything released before, step t ≥ k of that
+round is report-noisy-min whose scores have range at most r_t = 2D·c_k·P_{k,t}/m_k (`sensitivity.step_losses`), every
+other step has the same law under both datasets. r_t/s is deterministic, so:
 
-* *pure DP.* The likelihood ratio of the whole transcript is at most exp(Σ_t r_t/s), for every transcript: s = 2D·max_k(c_k/m_k)B_k/ε is ε-DP
-  with no δ at all. With the coarse c_k and Fact 2 this is 2D(L0+L1·D)2^r/(bε): the printed s_r without its √L. Hence the printed algorithm
-  is (ε/√L)-DP, which proves Theorem 10 for δ ≤ 1/e and is more than it says. For δ > 1/e the printed noise is too small.
-* *(ε,δ).* Each step is (r_t/s)²/2-zCDP with Laplace noise, (r_t/s)²/8-zCDP with Gumbel noise (bounded range); sums add up because the r_t are
-  fixed in advance. So ρ = (2D/s)²·max_k (c_k/m_k)²Q_k/2 (or /8), and s is chosen for ρ = ρ*(ε,δ), the largest ρ that converts to (ε,δ)
-  (`privacy.zcdp_rho`). With Fact 3 the scale grows like 2^{3r/4} instead of 2^r.
-* Averaging over the assignment keeps both (the ratio bound trivially, zCDP by joint convexity of e^{(α−1)D_α}); ŵ is post-processing;
-  rounds cost nothing, since a record is in one round only.
+* *pure DP.* The likelihood ratio of the whole transcript is at most exp(Σ_t r_t/s), for every transcript: s =
+  2D·max_k(c_k/m_k)B_k/ε is ε-DP with no δ at all. With the coarse c_k and Fact 2 this is 2D(L0+L1·D)2^r/(bε): the
+  printed s_r without its √L. Hence the printed algorithm is (ε/√L)-DP, which proves Theorem 10 for δ ≤ 1/e and is
+  more than it says. For δ > 1/e the printed noise is too small.
+* *(ε,δ).* Each step is (r_t/s)²/2-zCDP with Laplace noise, (r_t/s)²/8-zCDP with Gumbel noise (bounded range); sums
+  add up because the r_t are fixed in advance. So ρ = (2D/s)²·max_k (c_k/m_k)²Q_k/2 (or /8), and s is chosen for ρ =
+  ρ*(ε,δ), the largest ρ that converts to (ε,δ) (`privacy.zcdp_rho`). With Fact 3 the scale grows like 2^{3r/4}
+  instead of 2^r.
+* Averaging over the assignment keeps both (the ratio bound trivially, zCDP by joint convexity of e^{(α−1)D_α}); ŵ is
+  post-processing; rounds cost nothing, since a record is in one round only.
 
-**Sign.** Argmin needs noise whose *lower* tail has a Lipschitz log-cdf: `+ s·Laplace`, `− s·Gumbel` (maximum type). `+ s·Gumbel` loses up to
-(J−1)r/s, and no test with J = 2 sees it. The temperature is s, not 2s.
+**Sign.** Argmin needs noise whose *lower* tail has a Lipschitz log-cdf: `+ s·Laplace`, `− s·Gumbel` (maximum type).
+`+ s·Gumbel` loses up to (J−1)r/s, and no test with J = 2 sees it. The temperature is s, not 2s.
 
-**Improvement E, Algorithm 5.** Only X_t = (1−η_t)Δ_t + η_t·g_t enters the estimate. One record moves it by at most 2c_t/m_t in ‖·‖_q, so by
-2c_t·d^{1/p−1/2}/m_t in ‖·‖_2 (‖x‖_2 ≤ d^{1/2−1/q}‖x‖_q and 1/2 − 1/q = 1/p − 1/2): one Gaussian release with that over μ* as standard deviation
-is exactly μ*-GDP, t = 0 included (c_0 = L0). D·η_{t−1} may be the actual ‖w_t − w_{t−1}‖_p: it is a function of what was released before.
-Each record is in one batch, so nothing composes.
+**Improvement E, Algorithm 5.** Only X_t = (1−η_t)Δ_t + η_t·g_t enters the estimate. One record moves it by at most
+2c_t/m_t in ‖·‖_q, so by 2c_t·d^{1/p−1/2}/m_t in ‖·‖_2 (‖x‖_2 ≤ d^{1/2−1/q}‖x‖_q and 1/2 − 1/q = 1/p − 1/2): one
+Gaussian release with that over μ* as standard deviation is exactly μ*-GDP, t = 0 included (c_0 = L0). D·η_{t−1} may
+be the actual ‖w_t − w_{t−1}‖_p: it is a function of what was released before. Each record is in one batch, so nothing
+composes.
 """
 
 from __future__ import annotations
@@ -108,7 +111,9 @@ def tight_scale(
     K: Numbers, steps: int, b: int, L0: Exact, L1: Exact, D: Exact | Real,
     epsilon: Exact, delta: Exact, noise: Noise = "gumbel",
 ) -> Real:
-    """The smaller of the pure and the zCDP scale for a round of `steps` steps with batches ⌈b/(t+1)⌉; δ = 0 asks for pure DP."""
+    """The smaller of the pure and the zCDP scale for a round of `steps` steps with batches ⌈b/(t+1)⌉; δ = 0 asks for
+    pure DP.
+    """
     require(noise in NOISES, "noise", noise, f"be one of {', '.join(NOISES)}")
     sizes = batch_sizes(b, whole("steps", steps))
     bounds = [record_bound(K, k, L0, L1, D) for k in range(steps)]
@@ -121,7 +126,9 @@ def tight_scale(
 def exact_constants_scale(
     K: Numbers, steps: int, b: int, L0: Exact, L1: Exact, D: Exact | Real, epsilon: Exact, delta: Exact, noise: Noise
 ) -> Real:
-    """Between `closed_form_scale` and `tight_scale`: exact max_k sums, the sharp conversion, but the coarse c_k and m_k = b/(k+1)."""
+    """Between `closed_form_scale` and `tight_scale`: exact max_k sums, the sharp conversion, but the coarse c_k and
+    m_k = b/(k+1).
+    """
     coarse = [coarse_record_bound(K, k, L0, L1, D) * (k + 1) / b for k in range(steps)]
     ones = [1] * steps
     pure = pure_scale(K, ones, coarse, D, epsilon)
@@ -134,8 +141,9 @@ def exact_constants_scale(
 def gaussian_stretch(K: Numbers, epsilon: Exact, delta: Exact, releases: int) -> Real:
     """max(1, ε·√releases/(2√L·μ*)): by how much the printed standard deviations must grow.
 
-    Each printed release has sensitivity/sd = ε/(2√L) (the 16 pays 4 for replace-one and 4 for noise); `releases` of them on
-    one batch are (ε√releases/(2√L))-GDP, which is at most μ*(ε,δ) up to a threshold in ε (`failure_threshold`) and not beyond.
+    Each printed release has sensitivity/sd = ε/(2√L) (the 16 pays 4 for replace-one and 4 for noise); `releases` of
+    them on one batch are (ε√releases/(2√L))-GDP, which is at most μ*(ε,δ) up to a threshold in ε
+    (`failure_threshold`) and not beyond.
     """
     mu = gaussian_mu(K, epsilon, delta)
     log_root = K.sqrt(log_inverse(K, delta))
@@ -161,7 +169,8 @@ def dimension_factor(K: Numbers, d: int, p: Any) -> Real:
 def printed_pair_mu(K: Numbers, t: int, epsilon: Exact, delta: Exact) -> Real:
     """μ of the pair (Δ̃_r^t, g̃_r^t) with the printed noise: (ε/2)√((2 + 1/t)/L).
 
-    g̃ has sensitivity/sd = ε/(2√L); Δ̃ moves by 2L1·D·η_{t−1}(t+1)/b but its noise is made for η_t, so it has √((t+1)/t) times that.
+    g̃ has sensitivity/sd = ε/(2√L); Δ̃ moves by 2L1·D·η_{t−1}(t+1)/b but its noise is made for η_t, so it has
+    √((t+1)/t) times that.
     """
     whole("t", t)
     return K(epsilon) / 2 * K.sqrt((2 + K(Fraction(1, t))) / log_inverse(K, delta))

@@ -9,11 +9,12 @@
 | Δ̃_r^t, g̃_r^t, ∇̃_r^t | `noisy_variation`, `noisy_fresh`, `estimate` |
 | the rest | as in `poly_sfw` |
 
-**As printed it is not (ε,δ)-DP** (E4.1). σ̂_{r,t} is made for a move of D·η_{r,t}, but w_r^t − w_r^{t−1} is as long as D·η_{r,t−1}. The pair
-(Δ̃_r^t, g̃_r^t) is a Gaussian release with μ² = (ε²/4L)(2 + 1/t), L = log(1/δ), and this is attained: `failure_threshold` gives the ε from
-which it fails, `transcript_delta` the exact δ(ε). The fix is η_{r,t−1}. Then μ² = ε²/(2L), enough up to a threshold in ε (6.25 at δ = 1e-2, 8.34 at 1e-6);
-beyond it the standard deviations must grow (E4.2). Both thresholds are one-sided: with μ = cε,
-dδ_G(ε, cε)/dε = e^ε[cφ(a) − Φ(−a)] with a = 1/c + cε/2 ≥ 1/c, and Φ(−a) < φ(a)/a ≤ cφ(a), so δ_G(ε, cε) increases in ε: it meets δ once.
+**As printed it is not (ε,δ)-DP** (E4.1). σ̂_{r,t} is made for a move of D·η_{r,t}, but w_r^t − w_r^{t−1} is as long
+as D·η_{r,t−1}. The pair (Δ̃_r^t, g̃_r^t) is a Gaussian release with μ² = (ε²/4L)(2 + 1/t), L = log(1/δ), and this is
+attained: `failure_threshold` gives the ε from which it fails, `transcript_delta` the exact δ(ε). The fix is
+η_{r,t−1}. Then μ² = ε²/(2L), enough up to a threshold in ε (6.25 at δ = 1e-2, 8.34 at 1e-6); beyond it the standard
+deviations must grow (E4.2). Both thresholds are one-sided: with μ = cε, dδ_G(ε, cε)/dε = e^ε[cφ(a) − Φ(−a)] with a =
+1/c + cε/2 ≥ 1/c, and Φ(−a) < φ(a)/a ≤ cφ(a), so δ_G(ε, cε) increases in ε: it meets δ once.
 
 The tight variant (improvement E) releases X_t = (1−η_t)Δ_t + η_t·g_t with one Gaussian: see `calibration`.
 """
@@ -196,7 +197,9 @@ def noisy_sfw_tight(
     K: Numbers, loss: Any, W: Any, dataset: Sequence[Any], T: int, b: int, epsilon: Exact, delta: Exact, tape: Tape,
     *, adaptive: bool = True, start: Vector | None = None, D: Exact | Real | None = None, trace: Trace | None = None,
 ) -> Run:
-    """One round of T iterates; one Gaussian a step, made for the actual move ‖w_t − w_{t−1}‖_p if `adaptive`, else for D·η_{t−1}."""
+    """One round of T iterates; one Gaussian a step, made for the actual move ‖w_t − w_{t−1}‖_p if `adaptive`, else
+    for D·η_{t−1}.
+    """
     check_privacy(epsilon, delta)
     sizes = check_one_round(len(dataset), T, b)
     D, _ = _prepare(K, loss, W, D)
@@ -234,7 +237,8 @@ def _move_bound(K: Numbers, loss: Any, move: Vector, t: int) -> Real:
 
 @claims("thm:privacy-noisySFW", "printed")
 def transcript_delta(K: Numbers, epsilon: Exact, delta: Exact, t: int = 1) -> Real:
-    """The exact δ(ε) of the releases (Δ̃_r^t, g̃_r^t) of printed Algorithm 5, run with parameters (ε, δ). Above δ it is not (ε,δ)-DP.
+    """The exact δ(ε) of the releases (Δ̃_r^t, g̃_r^t) of printed Algorithm 5, run with parameters (ε, δ). Above δ it
+    is not (ε,δ)-DP.
 
     Attained at t = 1, d = 1, by f = ±(L0/D)w² on [−D/2, D/2]: see `counterexamples`. It decreases in t.
     """
@@ -243,7 +247,9 @@ def transcript_delta(K: Numbers, epsilon: Exact, delta: Exact, t: int = 1) -> Re
 
 @claims("thm:privacy-noisySFW")
 def corrected_transcript_delta(K: Numbers, epsilon: Exact, delta: Exact) -> Real:
-    """The same with η_{t−1} (E4.1) but the constant 16 kept: at most δ up to `failure_threshold(…, releases="corrected")`."""
+    """The same with η_{t−1} (E4.1) but the constant 16 kept: at most δ up to `failure_threshold(…,
+    releases="corrected")`.
+    """
     return gaussian_delta(K, epsilon, corrected_pair_mu(K, epsilon, delta))
 
 

@@ -13,12 +13,14 @@
 | v_r^t, w_r^t | `vertex`, `w` |
 | ŵ | `Run.output`, chosen by the draw `hat` |
 
-Two errata act on the body: E4.5 (batches of b/(t+1) records are no integer; rounded down with weight (t+1)/b the estimate is biased) and
-E4.7 (log(1/δ) below 1). Theorem 10 is then true as it stands, but not by its proof: see `calibration`.
+Two errata act on the body: E4.5 (batches of b/(t+1) records are no integer; rounded down with weight (t+1)/b the
+estimate is biased) and E4.7 (log(1/δ) below 1). Theorem 10 is then true as it stands, but not by its proof: see
+`calibration`.
 
-The tight variant runs one round: T iterates, T − 1 steps (the last step of a round that nothing follows is never looked at), with the
-scale of `calibration.tight_scale`, Laplace or Gumbel noise, pure or approximate DP. Why one round is enough (improvement D): restarting
-buys nothing, because the telescoped sum Γ of the proof is at most √T·L0·D from any start (`bounds.telescoped_bound`).
+The tight variant runs one round: T iterates, T − 1 steps (the last step of a round that nothing follows is never
+looked at), with the scale of `calibration.tight_scale`, Laplace or Gumbel noise, pure or approximate DP. Why one
+round is enough (improvement D): restarting buys nothing, because the telescoped sum Γ of the proof is at most √T·L0·D
+from any start (`bounds.telescoped_bound`).
 """
 
 from __future__ import annotations
@@ -118,7 +120,9 @@ def poly_sfw(
     *, start: Vector | None = None, D: Exact | Real | None = None, eta: StepSizes = step_size,
     exact_budget: bool = False, trace: Trace | None = None,
 ) -> Run:
-    """Algorithm 4, corrected: ⌈b/(t+1)⌉ records with weight 1/|B|, and max(√log(1/δ), 1). (ε,δ)-DP for η_t = 1/√(t+1)."""
+    """Algorithm 4, corrected: ⌈b/(t+1)⌉ records with weight 1/|B|, and max(√log(1/δ), 1). (ε,δ)-DP for η_t =
+    1/√(t+1).
+    """
     check_rounds(len(dataset), R, b, exact_budget)
     check_privacy(epsilon, delta)
     (vertices, D), L0, L1 = _prepare(K, loss, W, D), K(loss.L0), K(loss.L1)
@@ -176,7 +180,8 @@ def check_one_round(n: int, T: int, b: int) -> tuple[int, ...]:
     whole("T", T, 2)
     whole("b", b)
     sizes = batch_sizes(b, T - 1)
-    require(sum(sizes) <= n, "n", n, f"be at least {sum(sizes)}", f"T = {T}, b = {b} read {sum(sizes)} records; lower b or T")
+    total = sum(sizes)
+    require(total <= n, "n", n, f"be at least {total}", f"T = {T}, b = {b} read {total} records; lower b or T")
     return sizes
 
 
@@ -185,7 +190,7 @@ def poly_sfw_tight(
     K: Numbers, loss: Any, W: Any, dataset: Sequence[Any], T: int, b: int, epsilon: Exact, delta: Exact, tape: Tape,
     *, noise: Noise = "gumbel", start: Vector | None = None, D: Exact | Real | None = None, trace: Trace | None = None,
 ) -> Run:
-    """One round of T iterates: the scale of `tight_scale`, Gumbel (subtracted) or Laplace noise, δ = 0 for pure ε-DP."""
+    """One round of T iterates: scale `tight_scale`, Gumbel (subtracted) or Laplace noise, δ = 0 for pure ε-DP."""
     require(noise in NOISES, "noise", noise, f"be one of {', '.join(NOISES)}")
     sizes = check_one_round(len(dataset), T, b)
     vertices, D = _prepare(K, loss, W, D)
@@ -215,9 +220,12 @@ def poly_sfw_tight(
 def recursive_estimate(
     K: Numbers, gradients: Gradients, batch: Sequence[Any], w: Vector, previous: Vector, estimate: Vector, t: int
 ) -> Vector:
-    """(1−η_t)·∇^{t−1} + X_t with X_t the batch mean of ∇f(w_t, z) − (1−η_t)∇f(w_{t−1}, z); at t = 0 the mean gradient."""
-    now = gradients.total(w, batch) / len(batch)
+    """(1−η_t)·∇^{t−1} + X_t with X_t the batch mean of ∇f(w_t, z) − (1−η_t)∇f(w_{t−1}, z); at t = 0 the mean
+    gradient.
+    """
+    now: Vector = gradients.total(w, batch) / len(batch)
     if t == 0:
         return now
     before = gradients.total(previous, batch) / len(batch)
-    return (estimate - before) * (1 - step_size(K, t)) + now
+    estimate = (estimate - before) * (1 - step_size(K, t)) + now
+    return estimate

@@ -9,18 +9,19 @@
 | min(q−1, 2 log d) | `kappa_printed` |
 | 2 log |V| | `polyhedral_kappa_printed` |
 
-**What is provable.** ½‖·‖_ρ² is (ρ−1)-smooth for 2 ≤ ρ < ∞, so (3) holds with κ_+ = ρ − 1, and ‖x‖_q ≤ ‖x‖_ρ ≤ d^{1/ρ−1/q}‖x‖_q for
-ρ ≤ q. Hence ℓ_q^d is κ-regular with κ = (ρ−1)·d^{2/ρ−2/q} for every ρ ∈ [2, q], ρ < ∞. The logarithm has the derivative
-1/(ρ−1) − 2 ln d/ρ², which vanishes at ρ = ln d ± √(ln²d − 2 ln d): the smallest value is at ρ = 2, at ρ = q or at the larger root.
-For q = ∞ and large d that is about e(2 ln d − 1), not 2 ln d.
+**What is provable.** ½‖·‖_ρ² is (ρ−1)-smooth for 2 ≤ ρ < ∞, so (3) holds with κ_+ = ρ − 1, and ‖x‖_q ≤ ‖x‖_ρ ≤
+d^{1/ρ−1/q}‖x‖_q for ρ ≤ q. Hence ℓ_q^d is κ-regular with κ = (ρ−1)·d^{2/ρ−2/q} for every ρ ∈ [2, q], ρ < ∞. The
+logarithm has the derivative 1/(ρ−1) − 2 ln d/ρ², which vanishes at ρ = ln d ± √(ln²d − 2 ln d): the smallest value is
+at ρ = 2, at ρ = q or at the larger root. For q = ∞ and large d that is about e(2 ln d − 1), not 2 ln d.
 
-**What fails.** κ-regularity gives E‖Σξ_i‖² ≤ κ·ΣE‖ξ_i‖² for independent centred ξ_i (add them one by one with (3); the linear
-term has mean 0). Signs ε_i times columns of a ±1 matrix with d rows and k columns test this: `sign_lower_bound`. Any κ below it is false:
-2 at d = 2, 7/3 at d = 3, 3 at d = 4, against 2 ln d = 1.386, 2.197, 2.773. For q < ∞ the same signs refute it from q = 3.79 on at
-d = 2. At d = 1 the printed κ is 0, and no space is 0-regular. For d ≥ 5 nothing here refutes 2 ln d, and nothing proves it.
+**What fails.** κ-regularity gives E‖Σξ_i‖² ≤ κ·ΣE‖ξ_i‖² for independent centred ξ_i (add them one by one with (3);
+the linear term has mean 0). Signs ε_i times columns of a ±1 matrix with d rows and k columns test this:
+`sign_lower_bound`. Any κ below it is false: 2 at d = 2, 7/3 at d = 3, 3 at d = 4, against 2 ln d = 1.386, 2.197,
+2.773. For q < ∞ the same signs refute it from q = 3.79 on at d = 2. At d = 1 the printed κ is 0, and no space is
+0-regular. For d ≥ 5 nothing here refutes 2 ln d, and nothing proves it.
 
-**What Section 4 needs instead** in the polyhedral case is a first moment only, and that is true with 2 ln J and with better
-constants: `bounds.gradient_error_tight`.
+**What Section 4 needs instead** in the polyhedral case is a first moment only, and that is true with 2 ln J and with
+better constants: `bounds.gradient_error_tight`.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ class Regularity:
 
 def _dual_exponent_at_least_two(q: Any) -> Any:
     q = exponent("q", q)
-    require(not (isinstance(q, (int, float, Fraction)) and q < 2), "q", q, "lie in [2, ∞]", "ℓ_q with q < 2 is not 2-smooth")
+    small = isinstance(q, (int, float, Fraction)) and q < 2
+    require(not small, "q", q, "lie in [2, ∞]", "ℓ_q with q < 2 is not 2-smooth")
     return q
 
 
@@ -64,7 +66,9 @@ def kappa_printed(K: Numbers, d: int, q: Any) -> Real:
 
 @claims("eqn:k_smooth")
 def kappa_provable(K: Numbers, d: int, q: Any) -> Regularity:
-    """The best κ that the norms ‖·‖_ρ give ℓ_q^d: min over ρ ∈ [2, q] of (ρ−1)·d^{2/ρ−2/q}. At least 1 for every d ≥ 1."""
+    """The best κ that the norms ‖·‖_ρ give ℓ_q^d: min over ρ ∈ [2, q] of (ρ−1)·d^{2/ρ−2/q}. At least 1 for every d ≥
+    1.
+    """
     q = _dual_exponent_at_least_two(q)
     whole("d", d)
     candidates = [_regularity(K, d, q, rho) for rho in _exponents(d, q)]
@@ -77,7 +81,9 @@ def _regularity(K: Numbers, d: int, q: Any, rho: Fraction) -> Regularity:
 
 
 def _exponents(d: int, q: Any) -> list[Fraction]:
-    """2, and the larger root of ρ² = 2 ln d·(ρ−1) on a grid of 1/64, or q if that is smaller. Every ρ ∈ [2, q] is valid."""
+    """2, and the larger root of ρ² = 2 ln d·(ρ−1) on a grid of 1/64, or q if that is smaller. Every ρ ∈ [2, q] is
+    valid.
+    """
     root = _larger_root(d)
     ends = [Fraction(2)]
     if q != INF and (root is None or root >= Fraction(q)):
@@ -88,7 +94,9 @@ def _exponents(d: int, q: Any) -> list[Fraction]:
 
 
 def _larger_root(d: int) -> Fraction | None:
-    """The grid point of 1/64 nearest to ln d + √(ln²d − 2 ln d), by the sign of ρ² − 2 ln d·(ρ−1); None if there is no root."""
+    """The grid point of 1/64 nearest to ln d + √(ln²d − 2 ln d), by the sign of ρ² − 2 ln d·(ρ−1); None if there is
+    no root.
+    """
     from reference.numbers import Ball
 
     K = Ball(128)
@@ -120,7 +128,8 @@ def polyhedral_kappa_printed(K: Numbers, J: int) -> Real:
 
 @claims("eqn:k_equiv_norm")
 def polyhedral_kappa_provable(K: Numbers, J: int) -> Regularity:
-    """The dual norm is max over the J/2 pairs ±v of |⟨v, y⟩| = ‖Ay‖_∞, so ‖y‖_+ = ‖Ay‖_ρ does as well as in ℓ_∞^{J/2}.
+    """The dual norm is max over the J/2 pairs ±v of |⟨v, y⟩| = ‖Ay‖_∞, so ‖y‖_+ = ‖Ay‖_ρ does as well as in
+    ℓ_∞^{J/2}.
 
     It is at most the printed 2 ln J up to J = 8; beyond, the printed value has no proof here.
     """

@@ -1,14 +1,15 @@
-"""What Algorithms 4 and 5 share: rounds, disjoint batches, counted gradients, the output index, and the conditions on R and b.
+"""What Algorithms 4 and 5 share: rounds, disjoint batches, counted gradients, the output index, and the conditions on
+R and b.
 
 | paper | here |
 |---|---|
 | R, b, n | `R`, `b`, `n` |
 | B_r^t, ⌊·⌋ as printed or ⌈b/(t+1)⌉ | `Batches.take`: consecutive slices of one uniform permutation, in (r, t) order |
 | Σ_{z ∈ B} ∇f(w, z) | `Gradients.total` (counted: the paper measures time in gradient evaluations) |
-| ŵ uniform over (w_r^t) | `output_index`: lexicographic in (r, t), 2^R − 1 iterates, the last point w_{R−1}^{2^{R−1}} is not among them |
+| ŵ uniform over (w_r^t) | `output_index`: lexicographic in (r, t), 2^R − 1 iterates, the very last point excluded |
 
-The batches of all (r, t) must be disjoint and chosen without looking at the data; the printed lines ask only for samples
-drawn "from S" each time. One permutation, read off in order, gives both.
+The batches of all (r, t) must be disjoint and chosen without looking at the data; the printed lines ask only for
+samples drawn "from S" each time. One permutation, read off in order, gives both.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Gradients:
     def total(self, w: Vector, batch: Sequence[Any]) -> Vector:
         """The sum of the gradients at w over the batch, in order."""
         self.evaluations += len(batch)
-        total = self._loss.gradient(self._K, w, batch[0])
+        total: Vector = self._loss.gradient(self._K, w, batch[0])
         for z in batch[1:]:
             total = total + self._loss.gradient(self._K, w, z)
         return total
@@ -98,8 +99,9 @@ def samples_needed_printed(R: int, b: int) -> int:
 def samples_bound_printed(R: int, b: int) -> int:
     """bR², the bound of the remark on R and b: enough for the ceilings too whenever b ≥ 2^{R−1}.
 
-    *Proof.* ⌈b/j⌉ ≤ (b + j − 1)/j, so the total is at most bΣ_{r<R}H_{2^r} + 2^R − 1 − ΣH ≤ b(R + ln2·R(R−1)/2) + 2b, which is at
-    most bR² for R ≥ 3. R = 1: b. R = 2: 2b + ⌈b/2⌉ ≤ 4b. ∎ The step printed on the way, Σ_{r=0}^{R}(r ln 2 + 1) < R², is false for R = 1, 2.
+    *Proof.* ⌈b/j⌉ ≤ (b + j − 1)/j, so the total is at most bΣ_{r<R}H_{2^r} + 2^R − 1 − ΣH ≤ b(R + ln2·R(R−1)/2) + 2b,
+    which is at most bR² for R ≥ 3. R = 1: b. R = 2: 2b + ⌈b/2⌉ ≤ 4b. ∎ The step printed on the way, Σ_{r=0}^{R}(r ln
+    2 + 1) < R², is false for R = 1, 2.
     """
     return b * R * R
 
@@ -111,7 +113,7 @@ def check_rounds(n: int, R: int, b: int, exact_budget: bool = False) -> None:
     need = 2 ** (R - 1)
     require(
         b >= need, "b", b, f"be at least 2^(R−1) = {need}",
-        f"the batch of step t has b/(t+1) records and R = {R} has steps up to t = {need - 1}; lower R or use a larger b",
+        f"step t has b/(t+1) records and R = {R} has steps up to t = {need - 1}; lower R or use a larger b",
     )
     if exact_budget:
         total = samples_needed(R, b)
@@ -120,7 +122,7 @@ def check_rounds(n: int, R: int, b: int, exact_budget: bool = False) -> None:
     total = samples_bound_printed(R, b)
     require(
         total <= n, "n", n, f"meet bR² ≤ n, that is n ≥ {total}",
-        f"the batches of R = {R} rounds of b = {b} are disjoint; lower b to {n // (R * R)}, or count exactly (exact_budget=True)",
+        f"the batches are disjoint; lower b to {n // (R * R)}, or count exactly (exact_budget=True)",
     )
 
 

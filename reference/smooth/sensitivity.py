@@ -8,32 +8,32 @@
 | T = 2^r, the steps of a round | `steps` |
 | ‖∇_r^t − ∇'_r^t‖_* | at most 2·`record_bound(K, k, …)`/|B_k|·P_{k,t} |
 
-Neighbours are replace-one. A record sits in one batch k of one round; given everything released before, it changes the
-estimate at step k and then only through the factor (1 − η_t) of each later step. Three facts carry all privacy results
-of this package. T is any integer ≥ 1, not only a power of two.
+Neighbours are replace-one. A record sits in one batch k of one round; given everything released before, it changes
+the estimate at step k and then only through the factor (1 − η_t) of each later step. Three facts carry all privacy
+results of this package. T is any integer ≥ 1, not only a power of two.
 
-**Fact 1 (influence).** The change at step k is at most 2c_k/m_k in the dual norm, m_k the size of the batch, with
-c_0 = L0 and c_k = (1−η_k)·min{L1·D·η_{k−1}, 2L0} + η_k·L0. At t ≥ k it is at most (2c_k/m_k)·P_{k,t}.
-*Proof.* One record contributes X = (1−η_k)(a − a⁻) + η_k·a = a − (1−η_k)a⁻ with a = ∇f(w_k, z), a⁻ = ∇f(w_{k−1}, z),
-divided by m_k. ‖a − a⁻‖_* ≤ L1‖w_k − w_{k−1}‖ ≤ L1·D·η_{k−1}, since w_k − w_{k−1} = η_{k−1}(v_{k−1} − w_{k−1}), and it is at
-most 2L0; so ‖X‖_* ≤ c_k, and two records give 2c_k. Afterwards both runs add the same batches at the same points, so the
-difference is multiplied by 1 − η_t. ∎ Both arguments of the minimum are attained (a = L0, a⁻ = L0 − min).
-*Coarse form.* With m_k ≥ b/(k+1): 2c_k/m_k ≤ 2√(k+1)(L0 + L1·D)/b, because (1−η_k)/√k = (√(k+1) − 1)/√(k(k+1)) ≤ 1/√(k+1)
-(as √(k+1) ≤ 1 + √k). So the printed index η_{r,k} for η_{r,k−1} does no harm *after* the factor 1 − η_k.
+**Fact 1 (influence).** The change at step k is at most 2c_k/m_k in the dual norm, m_k the size of the batch, with c_0
+= L0 and c_k = (1−η_k)·min{L1·D·η_{k−1}, 2L0} + η_k·L0. At t ≥ k it is at most (2c_k/m_k)·P_{k,t}. *Proof.* One record
+contributes X = (1−η_k)(a − a⁻) + η_k·a = a − (1−η_k)a⁻ with a = ∇f(w_k, z), a⁻ = ∇f(w_{k−1}, z), divided by m_k. ‖a −
+a⁻‖_* ≤ L1‖w_k − w_{k−1}‖ ≤ L1·D·η_{k−1}, since w_k − w_{k−1} = η_{k−1}(v_{k−1} − w_{k−1}), and it is at most 2L0; so
+‖X‖_* ≤ c_k, and two records give 2c_k. Afterwards both runs add the same batches at the same points, so the
+difference is multiplied by 1 − η_t. ∎ Both arguments of the minimum are attained (a = L0, a⁻ = L0 − min). *Coarse
+form.* With m_k ≥ b/(k+1): 2c_k/m_k ≤ 2√(k+1)(L0 + L1·D)/b, because (1−η_k)/√k = (√(k+1) − 1)/√(k(k+1)) ≤ 1/√(k+1) (as
+√(k+1) ≤ 1 + √k). So the printed index η_{r,k} for η_{r,k−1} does no harm *after* the factor 1 − η_k.
 
-**Fact 2 (sum).** √(k+1)·B_k ≤ T for B_k = Σ_{t=k}^{T−1} P_{k,t} and every 0 ≤ k < T.
-*Proof.* Backwards in k. B_{T−1} = 1 and √T ≤ T. B_k = 1 + (1 − 1/√(k+2))·B_{k+1}; if the claim holds for k+1 then
-B_k ≤ 1 + T/√(k+2) − T/(k+2) ≤ T/√(k+2) ≤ T/√(k+1), as k+2 ≤ T. ∎
+**Fact 2 (sum).** √(k+1)·B_k ≤ T for B_k = Σ_{t=k}^{T−1} P_{k,t} and every 0 ≤ k < T. *Proof.* Backwards in k. B_{T−1}
+= 1 and √T ≤ T. B_k = 1 + (1 − 1/√(k+2))·B_{k+1}; if the claim holds for k+1 then B_k ≤ 1 + T/√(k+2) − T/(k+2) ≤
+T/√(k+2) ≤ T/√(k+1), as k+2 ≤ T. ∎
 
-**Fact 3 (sum of squares).** (k+1)·Q_k ≤ V = max(T, T^{3/2}/2) for Q_k = Σ_{t=k}^{T−1} P_{k,t}².
-*Proof.* Q_{T−1} = 1 and T ≤ V. With x = 1/√(k+2) ≥ 1/√T, Q_k = 1 + (1−x)²Q_{k+1} ≤ 1 + (1−x)²x²V. The claim
-(1/x² − 1)(1 + (1−x)²x²V) ≤ V rearranges to (1−x²)/x² ≤ V(1 − (1−x²)(1−x)²) = V(2x(1−x²) + x⁴), where V·2x ≥ x^{−3}·x =
-x^{−2} because V ≥ T^{3/2}/2 ≥ x^{−3}/2. ∎
+**Fact 3 (sum of squares).** (k+1)·Q_k ≤ V = max(T, T^{3/2}/2) for Q_k = Σ_{t=k}^{T−1} P_{k,t}². *Proof.* Q_{T−1} = 1
+and T ≤ V. With x = 1/√(k+2) ≥ 1/√T, Q_k = 1 + (1−x)²Q_{k+1} ≤ 1 + (1−x)²x²V. The claim (1/x² − 1)(1 + (1−x)²x²V) ≤ V
+rearranges to (1−x²)/x² ≤ V(1 − (1−x²)(1−x)²) = V(2x(1−x²) + x⁴), where V·2x ≥ x^{−3}·x = x^{−2} because V ≥ T^{3/2}/2
+≥ x^{−3}/2. ∎
 
-**Fact 4 (variance).** S_t = Σ_{k=1}^{t} P_{k,t}² ≤ √((t+1)/2), with equality at t = 1.
-*Proof.* S_0 = 0, S_1 = 1, S_t = 1 + (1−x)²S_{t−1} with x = 1/√(t+1) ≤ 1/√3 for t ≥ 2. By induction and √(1−x²) ≤ 1 − x²/2,
-S_t ≤ 1 + (1−x)²(1 − x²/2)/(√2·x), and this is at most 1/(√2·x) iff √2·x ≤ 1 − (1−x)²(1−x²/2), that is
-√2 ≤ 2 − x/2 − x² + x³/2; the right side falls on [0, 1/√3] and is 1.474 at the right end. ∎
+**Fact 4 (variance).** S_t = Σ_{k=1}^{t} P_{k,t}² ≤ √((t+1)/2), with equality at t = 1. *Proof.* S_0 = 0, S_1 = 1, S_t
+= 1 + (1−x)²S_{t−1} with x = 1/√(t+1) ≤ 1/√3 for t ≥ 2. By induction and √(1−x²) ≤ 1 − x²/2, S_t ≤ 1 + (1−x)²(1 −
+x²/2)/(√2·x), and this is at most 1/(√2·x) iff √2·x ≤ 1 − (1−x)²(1−x²/2), that is √2 ≤ 2 − x/2 − x² + x³/2; the right
+side falls on [0, 1/√3] and is 1.474 at the right end. ∎
 """
 
 from __future__ import annotations
@@ -148,8 +148,8 @@ def unravelled(K: Numbers, t: int) -> tuple[Real, tuple[Real, ...], tuple[Real, 
     """The coefficients of (5): that of ∇^0, those of Δ^1..Δ^t and those of g^1..g^t.
 
     a_t^{(k)} = ∏_{j=k..t}(1 − η_j) = (1 − η_k)·P_{k,t} belongs to Δ^k, c_t^{(k)} = η_k·P_{k,t} to g^k, and ∇^0 has
-    a_t^{(1)} = P_{0,t}: unrolling ∇^t = (1−η_t)(∇^{t−1} + Δ^t) + η_t·g^t once multiplies all earlier coefficients by 1 − η_t,
-    gives Δ^t the factor 1 − η_t and g^t the factor η_t. So the printed indices are right, a^{(1)} included.
+    a_t^{(1)} = P_{0,t}: unrolling ∇^t = (1−η_t)(∇^{t−1} + Δ^t) + η_t·g^t once multiplies all earlier coefficients by
+    1 − η_t, gives Δ^t the factor 1 − η_t and g^t the factor η_t. So the printed indices are right, a^{(1)} included.
     """
     whole("t", t)
     deltas: list[Real] = []
@@ -167,7 +167,7 @@ def unravelled(K: Numbers, t: int) -> tuple[Real, tuple[Real, ...], tuple[Real, 
 def unravelled_estimate(K: Numbers, start: Vector, deltas: Sequence[Vector], gradients: Sequence[Vector]) -> Vector:
     """∇^t from ∇^0, Δ^1..Δ^t, g^1..g^t by equation (5)."""
     first, a, c = unravelled(K, len(deltas))
-    total = start * first
+    total: Vector = start * first
     for k in range(len(deltas)):
         total = total + deltas[k] * a[k] + gradients[k] * c[k]
     return total
@@ -179,10 +179,11 @@ def unravelled_estimate(K: Numbers, start: Vector, deltas: Sequence[Vector], gra
 def step_losses(
     K: Numbers, k: int, sizes: Sequence[int], bounds: Sequence[Real], D: Exact | Real, scale: Exact | Real
 ) -> tuple[Real, ...]:
-    """ε_t = 2D·c_k·P_{k,t}/(m_k·s), t ≥ k: what step t may reveal of a record of batch k (report-noisy-min with scale s).
+    """ε_t = 2D·c_k·P_{k,t}/(m_k·s), t ≥ k: what step t may reveal of a record of batch k (report-noisy-min with scale
+    s).
 
-    The scores ⟨v, ∇⟩ of the vertices change by ⟨v, x⟩ with ‖x‖_* ≤ 2c_k·P_{k,t}/m_k; their *range* over W is at most D‖x‖_*,
-    whether or not 0 lies in W, and report-noisy-min only sees the range.
+    The scores ⟨v, ∇⟩ of the vertices change by ⟨v, x⟩ with ‖x‖_* ≤ 2c_k·P_{k,t}/m_k; their *range* over W is at most
+    D‖x‖_*, whether or not 0 lies in W, and report-noisy-min only sees the range.
     """
     unit = 2 * K(D) * bounds[k] / (sizes[k] * K(scale))
     value, losses = unit, [unit]
