@@ -227,5 +227,5 @@ def recursive_estimate(
     if t == 0:
         return now
     before = gradients.total(previous, batch) / len(batch)
-    estimate = (estimate - before) * (1 - step_size(K, t)) + now
-    return estimate
+    mixed: Vector = (estimate - before) * (1 - step_size(K, t)) + now
+    return mixed
