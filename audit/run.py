@@ -443,11 +443,14 @@ _WORDS = {
 }
 
 
-def read_record(path: Path = RECORD) -> dict[str, Any]:
+def read_record() -> dict[str, Any]:
     """The recorded verdicts; nothing if there is no record."""
-    if not path.exists():
+    if not RECORD.exists():
         return {}
-    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        data: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{RECORD.name} is not JSON ({error}); dpso audit --record writes it") from None
     return data
 
 
@@ -468,11 +471,11 @@ def record_of(report: Report) -> dict[str, Any]:
     }
 
 
-def write_record(report: Report, path: Path = RECORD) -> None:
+def write_record(report: Report) -> None:
     """Record the verdicts of a complete run in which everything came out as it should."""
     if report.only or not report.complete:
         raise InputError("--record: only a complete run of all statements is recorded; drop --only")
     if report.unexpected:
         names = ", ".join(r.name for r in report.unexpected)
         raise InputError(f"--record: not recorded, for these did not come out as they should: {names}")
-    write(path, json.dumps(record_of(report), indent=1, ensure_ascii=False) + "\n")
+    write(RECORD, json.dumps(record_of(report), indent=1, ensure_ascii=False) + "\n")
