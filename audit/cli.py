@@ -89,7 +89,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one subcommand and return its exit code."""
     try:
         args = _parse(sys.argv[1:] if argv is None else argv)
-        return 0 if args is None else int(args.run(args))
+        code = 0 if args is None else int(args.run(args))
+        sys.stdout.flush()
+        return code
     except InputError as error:
         print(f"dpso: {one_line(str(error))}", file=sys.stderr)
         return 2
