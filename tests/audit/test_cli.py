@@ -127,11 +127,12 @@ def test_one_line() -> None:
     assert one_line("a\nb\tc\x1b[0m\x00\u202e δ") == "a b c [0m   δ"
 
 
-def test_a_reader_that_leaves_early_is_no_error() -> None:
+@pytest.mark.parametrize("arguments", [[], ["errata", "--json"]], ids=["little", "much"])
+def test_a_reader_that_leaves_early_is_no_error(arguments: list[str]) -> None:
     ours, theirs = os.pipe()
     os.close(ours)
     run = subprocess.run(
-        [sys.executable, "-m", "audit.cli", "errata", "--json"],
+        [sys.executable, "-m", "audit.cli", *arguments],
         stdout=theirs,
         stderr=subprocess.PIPE,
         text=True,
