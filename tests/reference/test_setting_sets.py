@@ -66,6 +66,7 @@ def close(K, a, b, tolerance=Fraction(1, 10**12)):
 
 
 @given(st.feasible_sets(bounded=False), hs.data())
+@settings(max_examples=60)
 def test_points_of_a_set_are_in_it(W, data):
     w = data.draw(st.points_in(W))
     for K in SYSTEMS:
@@ -143,6 +144,7 @@ def is_projection(W, K, w, u, others, slack=Fraction(1, 10**25)):
 
 
 @given(hs.sampled_from(PROJECTABLE), st.vectors(3, 5), hs.data())
+@settings(max_examples=60)
 def test_projection_satisfies_the_variational_inequality(W, w, data):
     others = data.draw(hs.lists(st.points_in(W), min_size=1, max_size=4))
     x = B.vector(w)
@@ -150,6 +152,7 @@ def test_projection_satisfies_the_variational_inequality(W, w, data):
 
 
 @given(st.feasible_sets(), hs.data())
+@settings(max_examples=60)
 def test_projection_on_any_set_that_has_one(W, data):
     w = data.draw(st.vectors(W.dim, 5))
     others = data.draw(hs.lists(st.points_in(W), min_size=1, max_size=3))
@@ -190,6 +193,7 @@ def test_wrong_projections_are_caught(W, wrong):
 
 
 @given(st.feasible_sets(), hs.data())
+@settings(max_examples=60)
 def test_points_inside_are_their_own_projection(W, data):
     w = data.draw(st.points_in(W))
     try:
@@ -251,6 +255,7 @@ def test_no_closed_form_is_said(W):
 
 
 @given(st.feasible_sets(), hs.data())
+@settings(max_examples=60)
 def test_linear_minimiser_beats_every_point(W, data):
     g = data.draw(st.vectors(W.dim, 3))
     v = data.draw(st.points_in(W))
@@ -303,6 +308,7 @@ def test_a_tie_of_balls_is_not_guessed():
 
 
 @given(st.feasible_sets(), st.norms(), hs.data())
+@settings(max_examples=60)
 def test_no_pair_exceeds_the_diameter(W, p, data):
     u, v = (B.vector(data.draw(st.points_in(W))) for _ in range(2))
     distance, D = norm(B, u - v, p), W.diameter(B, p)
@@ -345,11 +351,12 @@ def test_a_climber_cannot_beat_the_diameter_of_a_ball(s, p):
         return norm(F64, into_ball(F64, list(x[:3]), s) - into_ball(F64, list(x[3:]), s), p)
 
     D = W.diameter(F64, p)
-    found = climb(distance, [0.5, 0, 0, -0.5, 0, 0], [(-1, 1)] * 6, 1500, seed=0).value
+    found = climb(distance, [0.5, 0, 0, -0.5, 0, 0], [(-1, 1)] * 6, 800, seed=0).value
     assert 0.96 * D < found <= D * (1 + 1e-12)
 
 
 @given(st.feasible_sets(), st.norms(), hs.data())
+@settings(max_examples=60)
 def test_no_point_exceeds_the_norm_bound(W, p, data):
     size, bound = norm(B, B.vector(data.draw(st.points_in(W))), p), W.norm_bound(B, p)
     assert size.mid - size.rad <= bound.mid + bound.rad
