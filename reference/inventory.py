@@ -172,6 +172,21 @@ class Erratum:
     cost: str
     affects: str
 
+    def lines_of(self, algorithm: str) -> tuple[int, ...]:
+        """The numbered lines of an algorithm that it concerns.
+
+        `lines` counts for every algorithm named in `where`; one that is named by its lines (`alg:nSFW:10`) has these.
+        """
+        named = [place.rpartition(":") for place in self.where]
+        own = tuple(int(number) for owner, _, number in named if owner == algorithm and number.isdecimal())
+        return own or (self.lines if algorithm in self.where else ())
+
+    @property
+    def order(self) -> tuple[str, int]:
+        """Section, then running number: the order in which errata are listed."""
+        section, _, number = self.id.partition(".")
+        return section, int(number) if number.isdecimal() else 0
+
 
 @dataclass(frozen=True)
 class Line:
@@ -251,7 +266,11 @@ class Inventory:
 
     def errata_of(self, id: str) -> tuple[Erratum, ...]:
         """The errata that concern an entry or a place inside it."""
-        return tuple(e for e in self.errata if any(place.partition("/")[0] == id for place in e.where))
+        return tuple(e for e in self.errata if any(self._owner(place) == id for place in e.where))
+
+    def _owner(self, place: str) -> str:
+        entry = self.find(place)
+        return entry.id if entry else ""
 
     def line_entries(self, first: int, last: int) -> tuple[Line, ...]:
         """The line verdicts that touch these lines of the TeX file."""
@@ -277,11 +296,15 @@ def read(paper: Path, errata: Path, lines: Iterable[Path] = ()) -> Inventory:
         algorithms=_records(Algorithm, data, "algorithm", paper.name),
         equations=_records(Equation, data, "equation", paper.name),
         tables=_records(Table, data, "table", paper.name),
-        errata=_records(Erratum, _toml(errata, ("erratum",)), "erratum", errata.name),
+        errata=tuple(sorted(_records(Erratum, _toml(errata, ("erratum",)), "erratum", errata.name), key=_order)),
         lines=tuple(line for path in lines for line in _lines(path)),
     )
     _validate(inventory)
     return inventory
+
+
+def _order(erratum: Erratum) -> tuple[str, int]:
+    return erratum.order
 
 
 def _lines(path: Path) -> Iterator[Line]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
 
-from audit.errors import InputError
-from audit.run import RECORD, inventory, read_record
+from audit.run import inventory, read_record
 from audit.statements.framework import LEVELS, Check, Level, collect
 from audit.trace.links import CodeLink, PytestLink, checkout, code_links, linked_tests, nodes
 from reference.editions import EditionError, errata_of, line_marks
@@ -161,7 +159,7 @@ def _owner(inventory: Inventory, id: str) -> str:
 def trace() -> Trace:
     """Collect everything that the project says about itself."""
     root = checkout()
-    record = _record()
+    record = read_record()
     return Trace(
         inventory=inventory(),
         code=tuple(code_links()),
@@ -173,10 +171,3 @@ def trace() -> Trace:
         recorded_level=record.get("level", "deep"),
         has_tests=root is not None,
     )
-
-
-def _record() -> dict[str, Any]:
-    try:
-        return read_record(RECORD)
-    except ValueError as error:
-        raise InputError(f"{RECORD.name} is not JSON ({error}): dpso audit --record writes it") from None

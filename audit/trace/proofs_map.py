@@ -156,7 +156,7 @@ def _algorithm_table(trace: Trace, algorithm: Algorithm) -> Iterator[str]:
 
 def _line_row(trace: Trace, algorithm: Algorithm, number: int, line: AlgorithmLine) -> tuple[str, ...]:
     marked = [body.edition for body in trace.bodies(algorithm) if number in line_marks(body.target)]
-    errata = [e for e in trace.inventory.errata_of(algorithm.id) if number in e.lines]
+    errata = [e for e in trace.inventory.errata_of(algorithm.id) if number in e.lines_of(algorithm.id)]
     return f"L{number}", line.about, ", ".join(dict.fromkeys(marked)), errata_cell(errata), line_verdicts(trace, line)
 
 
@@ -195,7 +195,7 @@ def _errata_table(trace: Trace) -> Iterator[str]:
             e.id,
             e.severity,
             e.title,
-            ", ".join(f"`{place}`" for place in e.where) + "".join(f" L{n}" for n in e.lines),
+            ", ".join([*(f"`{place}`" for place in e.where), *(f"L{n}" for n in e.lines)]),
             code_cell([link for link in trace.code if link.id == e.id and link.kind == "counterexample"]),
         )
         for e in trace.inventory.errata

@@ -125,7 +125,7 @@ def _algorithm_line(trace: Trace, algorithm: Algorithm, number: int) -> dict[str
         "about": line.about,
         "tex": list(line.tex),
         "label": line.label,
-        "errata": [e.id for e in trace.inventory.errata_of(algorithm.id) if number in e.lines],
+        "errata": [e.id for e in trace.inventory.errata_of(algorithm.id) if number in e.lines_of(algorithm.id)],
         "code": [source for body in trace.bodies(algorithm) for source in _marked_sources(body, number)],
         "line verdicts": [e.verdict for e in trace.inventory.line_entries(*line.tex) if e.verdict != "prose"],
     }

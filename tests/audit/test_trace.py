@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import audit.run
 from audit.cli import main
 from audit.commands import trace as command
 from audit.errors import InputError
@@ -105,7 +106,7 @@ def test_the_record_is_read_and_a_broken_one_is_one_line(tmp_path: Path, monkeyp
     record = tmp_path / "verdicts.json"
     content = {"level": "quick", "verdicts": {"lem:oracle": "holds"}, "results": [{"name": "s3.a"}]}
     record.write_text(json.dumps(content))
-    monkeypatch.setattr(coverage, "RECORD", record)
+    monkeypatch.setattr(audit.run, "RECORD", record)
     read = trace()
     assert read.recorded == {"lem:oracle": "holds"}
     assert read.recorded_checks == {"s3.a"}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
 from reference import tex
-from reference.inventory import ERRATA, PAPER, InventoryError, load, read
+from reference.inventory import ERRATA, PAPER, Erratum, InventoryError, load, read
 
 ROOT = Path(__file__).parents[2]
 
@@ -120,6 +121,23 @@ affects = "a"
 )
 def test_a_broken_erratum_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert message in spoil(tmp_path, "[paper]", "[paper]", errata=ERRATUM.replace(old, new))
+
+
+def test_an_erratum_of_two_algorithms_can_name_their_lines() -> None:
+    base = Erratum("E4.4", "t", ("alg:polySFW", "alg:nSFW"), (4, 9), (1, 1), "typo", "p", "c", "none", "a")
+    assert base.lines_of("alg:polySFW") == base.lines_of("alg:nSFW") == (4, 9)
+    assert base.lines_of("Alg:nfw") == ()
+    named = dataclasses.replace(base, where=("alg:polySFW", "alg:nSFW:4", "alg:nSFW:10"))
+    assert named.lines_of("alg:polySFW") == (4, 9)
+    assert named.lines_of("alg:nSFW") == (4, 10)
+    inventory = dataclasses.replace(load(), errata=(named,))
+    assert inventory.errata_of("alg:nSFW") == (named,)
+
+
+def test_errata_are_listed_by_section_and_number(tmp_path: Path) -> None:
+    path = tmp_path / "errata.toml"
+    path.write_text("".join(ERRATUM.replace("E3.1", id) for id in ("E3.10", "EB.1", "E3.9", "E1.2")), encoding="utf-8")
+    assert [e.id for e in read(PAPER, path).errata] == ["E1.2", "E3.9", "E3.10", "EB.1"]
 
 
 LINE = """
