@@ -136,7 +136,7 @@ def test_a_reader_that_leaves_early_is_no_error(arguments: list[str]) -> None:
         stdout=theirs,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""},
         check=False,
     )
     os.close(theirs)
