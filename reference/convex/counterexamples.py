@@ -713,7 +713,7 @@ def le_cam(n: int, h: Fraction) -> float:
     return float(2 * h * (1 - distance))
 
 
-@counterexample("E1.31")
+@counterexample("E1.1")
 def rate_that_falls_with_epsilon() -> Counterexample:
     """√(log d/(nε)) tends to 0 as ε grows; √(log d/n) of Theorem 9 does not, and no algorithm can do without it."""
     n, d = 100, 2
@@ -725,14 +725,14 @@ def rate_that_falls_with_epsilon() -> Counterexample:
     )
 
 
-@counterexample("E1.32")
+@counterexample("E1.2")
 def rate_at_dimension_one() -> Counterexample:
     """d = 1: the rate √(log d/(nε)) of Table 1 and the abstract is 0; no algorithm reaches that."""
     floor = le_cam(100, Fraction(1, 20))
     return Counterexample(math.log(1) == 0 < floor, f"any algorithm ≥ {floor:.4f}, printed 0", {"floor": floor})
 
 
-@counterexample("E1.33")
+@counterexample("E1.3")
 def vertices_not_dimensions() -> Counterexample:
     """For polytopes in general the rate has log J, not log d: a box has J = 2^d vertices, and √log J grows like
     √d.
