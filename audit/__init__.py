@@ -1,1 +1,27 @@
 """Is it true? Empirical, adversarial and, where possible, rigorous checks of the paper and of anybody's mechanism."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from audit.blackbox.auditor import assert_dp, audit_dp
+    from audit.sensitivity import audit_oracle, audit_sensitivity
+
+__all__ = ["assert_dp", "audit_dp", "audit_oracle", "audit_sensitivity"]
+
+_HOMES = {
+    "assert_dp": "audit.blackbox.auditor",
+    "audit_dp": "audit.blackbox.auditor",
+    "audit_oracle": "audit.sensitivity",
+    "audit_sensitivity": "audit.sensitivity",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load the auditor when it is asked for: the command line starts without it."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'audit' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

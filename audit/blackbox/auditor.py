@@ -1,0 +1,410 @@
+"""`audit_dp`: is this mechanism (ε, δ)-DP on these neighbours?
+
+Fixed budget (the default): a few calls to see whether it runs; a burn-in that learns a score and fixes a plan; one exact
+test on fresh draws. The whole audit has one error level α = 1 − confidence:
+
+- the plan (pair, score, direction, size) is fixed by the burn-in, so the test has the full level;
+- when floats are read to 30 bits, the granularity of all 53 is tested apart, as a finding, at level α·BIT_SHARE, and the main test
+  has the rest.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from audit.blackbox.anytime import Betting
+from audit.blackbox.checks import after_run, preflight
+from audit.blackbox.confidence import Selection, lower_bound, p_value, would_detect
+from audit.blackbox.describe import describe_event
+from audit.blackbox.foreign import MechanismTimeout
+from audit.blackbox.outputs import EXACT_BITS, VALUE_BITS, Table, concatenate
+from audit.blackbox.plan import Plan, make_plan
+from audit.blackbox.relation import objection
+from audit.blackbox.result import AuditResult, Finding
+from audit.blackbox.sampling import BURN_IN, TEST, Block, BlockName, CallableTarget, Pair, Target, TargetError, draw_block
+
+Array = np.ndarray
+
+DEFAULT_SAMPLES = 100_000
+BURN_SHARE = 0.15
+BURN_LIMIT = 100_000
+BURN_ENTRIES = 16_000_000
+BIT_SHARE = 0.02
+RELATIONS = ("replace-one", "add-remove", "any")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is claimed, and how sure a refutation must be."""
+
+    epsilon: float
+    delta: float
+    confidence: float
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that mean nothing."""
+        if not (isinstance(self.epsilon, int | float) and self.epsilon >= 0):
+            raise ValueError(f"epsilon = {self.epsilon!r} must be a number ≥ 0")
+        if not (isinstance(self.delta, int | float) and 0 <= self.delta < 1):
+            raise ValueError(f"delta = {self.delta!r} must be in [0, 1)")
+        if not (isinstance(self.confidence, int | float) and 0 < self.confidence < 1):
+            raise ValueError(f"confidence = {self.confidence!r} must be strictly between 0 and 1, e.g. 0.95")
+
+    @property
+    def alpha(self) -> float:
+        """The error level of the whole audit."""
+        return 1 - self.confidence
+
+
+def audit_dp(
+    mechanism: Callable[..., Any] | Target,
+    dataset: Any = None,
+    neighbour: Any = None,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    samples: int | None = None,
+    confidence: float = 0.95,
+    seed: int | None = 0,
+    seconds: float | None = None,
+    release: str | int | Callable[[Any], Any] | None = None,
+    neighbours: str = "replace-one",
+    anytime: bool = False,
+    pairs: Sequence[tuple[Any, Any]] | None = None,
+    floats: str = "values",
+    timeout: float | None = 60.0,
+    progress: Callable[[str], None] | None = None,
+) -> AuditResult:
+    """Look for a violation of (ε, δ)-DP on a pair of neighbours, or on several.
+
+    `samples` counts draws a side (2·samples in all); `seconds` limits the time instead, or as well. `pairs` replaces
+    dataset and neighbour. `neighbours="search"` treats `dataset` as a `Space` and looks for a pair in it.
+    `floats="bits"` lets the lowest bits of floats count as output; otherwise they are a finding. `release` picks what is
+    published (attribute, key, index or function). A mechanism that cannot be tested gives the verdict "error".
+    """
+    started = time.monotonic()
+    claim = Claim(epsilon, delta, confidence)
+    run = _Run(
+        target=mechanism if hasattr(mechanism, "outputs") else CallableTarget(mechanism, release, timeout),
+        claim=claim,
+        seed=secrets.randbits(32) if seed is None else int(seed),
+        draws=_budget(samples, seconds),
+        deadline=None if seconds is None else started + seconds,
+        bits=_float_bits(floats),
+        started=started,
+        say=progress or (lambda _: None),
+        findings=[],
+    )
+    try:
+        if neighbours == "search":
+            from audit.blackbox.search import find_pairs
+
+            run.pairs = find_pairs(run, dataset)
+        else:
+            run.pairs = _given_pairs(dataset, neighbour, pairs, neighbours, run)
+        return _anytime(run) if anytime else _fixed(run)
+    except TargetError as error:
+        return _untested(run, str(error))
+    except MechanismTimeout:
+        return _untested(run, f"a call took longer than timeout = {timeout:g} s")
+
+
+def assert_dp(*args: Any, **kwargs: Any) -> AuditResult:
+    """`audit_dp`, for test suites: raises AssertionError with the result's paragraph unless the verdict is "consistent"."""
+    result = audit_dp(*args, **kwargs)
+    if result.verdict != "consistent":
+        raise AssertionError(str(result))
+    return result
+
+
+@dataclass
+class _Run:
+    """One audit under way."""
+
+    target: Target
+    claim: Claim
+    seed: int
+    draws: int
+    deadline: float | None
+    bits: int
+    started: float
+    say: Callable[[str], None]
+    findings: list[Finding]
+    pairs: Sequence[Pair] = ()
+    width: int = 1
+
+    @property
+    def block_size(self) -> int:
+        """Draws a block: large where a batch is one call, small where a block is many calls."""
+        return max(64, min(16384, 4_000_000 // self.width)) if self.target.batched else 1024
+
+    def blocks(self, pair: Pair, stream: int, draws: int) -> list[Block]:
+        """So many draws of a pair, block by block."""
+        out: list[Block] = []
+        done = 0
+        while done < draws:
+            size = min(self.block_size, draws - done)
+            out.append(draw_block(self.target, pair, BlockName(self.seed, stream, pair.index, len(out)), size, self.bits))
+            done += size
+        return out
+
+
+def _budget(samples: int | None, seconds: float | None) -> int:
+    if samples is None:
+        samples = DEFAULT_SAMPLES if seconds is None else 10 * DEFAULT_SAMPLES
+    if not isinstance(samples, int | np.integer) or samples < 10:
+        raise ValueError(f"samples = {samples!r} must be an integer of at least 10 draws a side")
+    if seconds is not None and not seconds > 0:
+        raise ValueError(f"seconds = {seconds!r} must be positive")
+    return 2 * int(samples)
+
+
+def _float_bits(floats: str) -> int:
+    if floats not in ("values", "bits"):
+        raise ValueError(f'floats = {floats!r} must be "values" or "bits"')
+    return VALUE_BITS if floats == "values" else EXACT_BITS
+
+
+def _given_pairs(
+    dataset: Any, neighbour: Any, pairs: Sequence[tuple[Any, Any]] | None, wanted: str, run: _Run
+) -> list[Pair]:
+    """The caller's pairs without the equal ones, with a finding for each that is not what it should be."""
+    if wanted not in RELATIONS:
+        raise ValueError(f'neighbours = {wanted!r} must be one of {", ".join(RELATIONS)}, search')
+    given = [(dataset, neighbour)] if pairs is None else list(pairs)
+    if not given:
+        raise ValueError("pairs = [] must hold at least one (dataset, neighbour)")
+    usable = []
+    for index, (a, b) in enumerate(given):
+        doubt = objection(a, b, wanted)
+        if doubt:
+            equal = "equal" in doubt.split(":")[0]
+            run.findings.append(Finding("equal-pair" if equal else "not-neighbours", f"pair {index}: {doubt}"))
+            if equal:
+                continue
+        usable.append(Pair(a, b, index))
+    if not usable:
+        raise TargetError("the dataset and its neighbour are equal: nothing could be tested")
+    return usable
+
+
+# --------------------------------------------------------------------------------------------- fixed budget
+
+
+def _fixed(run: _Run) -> AuditResult:
+    for pair in run.pairs:
+        seen = preflight(run.target, pair, run.seed)
+        run.width = max(run.width, seen.width)
+        run.findings += [f for f in seen.findings if f.kind not in {g.kind for g in run.findings}]
+    if run.deadline is not None:
+        run.draws = _affordable(run)
+    alpha = run.claim.alpha * ((1 - BIT_SHARE) if run.bits < EXACT_BITS else 1.0)
+    burn = _burn_draws(run)
+    test = run.draws - burn
+    run.say(f"burn-in: {burn} draws")
+    learned = [_learn(run, pair, max(20, burn // len(run.pairs)), test, alpha) for pair in run.pairs]
+    best = max(learned, key=lambda item: item.plan.promise)
+    run.say(f"test: {test} draws on pair {best.pair.index}")
+    return _test(run, best, test, alpha)
+
+
+def _burn_draws(run: _Run) -> int:
+    """15 % of the draws; more of a small budget, less of a very large one or of very long outputs."""
+    wanted = max(BURN_SHARE * run.draws, min(run.draws / 2, 600))
+    return int(min(wanted, BURN_LIMIT, max(2000, BURN_ENTRIES // run.width), run.draws - 5))
+
+
+def _affordable(run: _Run) -> int:
+    """How many draws the time allows, from the speed of a few."""
+    pair, size, index = run.pairs[0], 8, 0
+    assert run.deadline is not None
+    while True:
+        begun = time.monotonic()
+        draw_block(run.target, pair, BlockName(run.seed, 0, pair.index, 1000 + index), size, run.bits)
+        took = time.monotonic() - begun
+        left = run.deadline - time.monotonic()
+        if took > 0.02 * max(left, 0.0) or size >= run.block_size:
+            break
+        size, index = min(run.block_size, size * 4), index + 1
+    return max(20, min(run.draws, int(0.85 * max(left, 0.0) / (took / size))))
+
+
+@dataclass(frozen=True)
+class _Learned:
+    """What the burn-in on one pair gave."""
+
+    pair: Pair
+    plan: Plan
+    bit_plan: Plan | None
+    event: str
+
+
+def _learn(run: _Run, pair: Pair, burn: int, test: int, alpha: float) -> _Learned:
+    blocks = run.blocks(pair, BURN_IN, burn)
+    table = concatenate([b.values for b in blocks])
+    labels = np.concatenate([b.labels for b in blocks])
+    if len(np.unique(table.keys)) == 1:
+        raise TargetError(f"the output was the same in all of {burn} draws on both datasets: nothing could be tested")
+    for side in (0, 1):
+        if len(np.unique(table.keys[labels == side])) == 1 and not _has("deterministic", run.findings):
+            run.findings.append(Finding("deterministic", "the output on one dataset never varied"))
+    plan = make_plan(table, labels, test, run.claim.delta, alpha)
+    bit_plan = None
+    if run.bits < EXACT_BITS:
+        from audit.blackbox.granularity import granularity_table
+
+        grains = [granularity_table(b.raw) for b in blocks]
+        known = [g for g in grains if g is not None]
+        if len(known) == len(grains):
+            candidate = make_plan(concatenate(known), labels, test, run.claim.delta, run.claim.alpha * BIT_SHARE)
+            bit_plan = candidate if candidate.promise > max(run.claim.epsilon, plan.promise) else None
+    return _Learned(pair, plan, bit_plan, describe_event(plan, table))
+
+
+def _has(kind: str, findings: Sequence[Finding]) -> bool:
+    return any(f.kind == kind for f in findings)
+
+
+@dataclass
+class _Tally:
+    """Confidence, guess and label of the test draws of one plan, block by block."""
+
+    plan: Plan
+    sure: list[Array]
+    right: list[Array]
+
+    def add(self, table: Table, labels: Array) -> None:
+        selected = self.plan.select(table)
+        self.sure.append(selected.sure)
+        self.right.append(selected.label == (labels == 1))
+
+    def selection(self, delta: float) -> Selection:
+        sure, right = np.concatenate(self.sure), np.concatenate(self.right)
+        chosen = self.plan.choose(sure)
+        return Selection(len(chosen), int(right[chosen].sum()), len(sure), delta, self.plan.sides)
+
+
+def _test(run: _Run, learned: _Learned, draws: int, alpha: float) -> AuditResult:
+    main = _Tally(learned.plan, [], [])
+    bits = _Tally(learned.bit_plan, [], []) if learned.bit_plan else None
+    index = done = 0
+    while done < draws:
+        size = min(run.block_size, draws - done)
+        block = draw_block(run.target, learned.pair, BlockName(run.seed, TEST, learned.pair.index, index), size, run.bits)
+        main.add(block.values, block.labels)
+        if bits is not None:
+            from audit.blackbox.granularity import granularity_table
+
+            grains = granularity_table(block.raw)
+            if grains is None:
+                bits = None
+            else:
+                bits.add(grains, block.labels)
+        index, done = index + 1, done + size
+    seen = main.selection(run.claim.delta)
+    if bits is not None:
+        run.findings += _granularity_finding(run, bits)
+    return _conclude(run, learned, seen, alpha)
+
+
+def _granularity_finding(run: _Run, bits: _Tally) -> list[Finding]:
+    bound = lower_bound(bits.selection(run.claim.delta), run.claim.alpha * BIT_SHARE)
+    if bound <= run.claim.epsilon:
+        return []
+    message = (
+        f"the lowest bits of the floats tell the datasets apart (loss at least ε = {bound:.3g} on the bits alone); release"
+        ' values rounded to a grid. Not counted in the verdict; floats="bits" counts it'
+    )
+    return [Finding("float-granularity", message, {"epsilon_lower": bound})]
+
+
+def _conclude(run: _Run, learned: _Learned, seen: Selection, alpha: float) -> AuditResult:
+    claim = run.claim
+    p = p_value(claim.epsilon, seen)
+    result = AuditResult(
+        verdict="violated" if p <= alpha else "consistent",
+        epsilon_lower=lower_bound(seen, alpha),
+        delta=claim.delta,
+        confidence=claim.confidence,
+        samples=run.draws // 2,
+        event=learned.event,
+        claimed_epsilon=claim.epsilon,
+        would_detect=would_detect(claim.epsilon, seen, alpha),
+        seed=run.seed,
+        seconds=time.monotonic() - run.started,
+        findings=[*run.findings, *after_run(run.target)],
+        pair=learned.pair.index,
+        draws={"burn_in": run.draws - seen.draws, "test": seen.draws},
+        selected=seen.n,
+        right=seen.k,
+        p_value=p,
+    )
+    return result
+
+
+def _untested(run: _Run, reason: str) -> AuditResult:
+    claim = run.claim
+    return AuditResult(
+        "error", 0.0, claim.delta, claim.confidence, 0, "none", claim.epsilon, math.inf, run.seed,
+        time.monotonic() - run.started, [*run.findings, *after_run(run.target)], reason=reason,
+    )
+
+
+# ---------------------------------------------------------------------------------------------- anytime
+
+
+def _anytime(run: _Run) -> AuditResult:
+    for pair in run.pairs:
+        run.findings += [f for f in preflight(run.target, pair, run.seed).findings if not _has(f.kind, run.findings)]
+    claim = run.claim
+    state = Betting(run.target, run.pairs, claim.epsilon, claim.delta, claim.alpha, run.seed, run.bits)
+    state.run(run.draws, run.deadline, run.say)
+    return betting_result(state, run)
+
+
+def betting_result(state: Betting, run: _Run) -> AuditResult:
+    """The result at this look."""
+    claim = run.claim
+    keys = np.concatenate([t.keys for p in state.past for t in p.tables])
+    if len(np.unique(keys)) == 1:
+        raise TargetError(f"the output was the same in all of {len(keys)} draws: nothing could be tested")
+    lower = state.epsilon_lower()
+    bets = Selection(state.bets, state.right, max(state.draws, state.bets), claim.delta, 2)
+    result = AuditResult(
+        verdict="violated" if state.claim_refuted else "consistent",
+        epsilon_lower=lower,
+        delta=claim.delta,
+        confidence=claim.confidence,
+        samples=state.draws // 2,
+        event=f"{state.right} of {state.bets} bets on the label won",
+        claimed_epsilon=claim.epsilon,
+        would_detect=would_detect(claim.epsilon, bets, claim.alpha) if state.bets else math.inf,
+        seed=run.seed,
+        seconds=time.monotonic() - run.started,
+        findings=[*run.findings, *after_run(run.target)],
+        draws={"test": state.draws},
+        selected=state.bets,
+        right=state.right,
+        p_value=float(min(1.0, np.exp(-state.best[np.searchsorted(state.grid, claim.epsilon)]))),
+        mode="anytime",
+        state=(state, run),
+    )
+    return result
+
+
+def resume(result: AuditResult, samples: int, seconds: float | None = None) -> AuditResult:
+    """Continue an anytime audit: the bound stays valid however often this is done."""
+    if result.state is None:
+        raise ValueError("only a result of audit_dp(..., anytime=True) can be continued")
+    state, run = result.state
+    run = replace(run, started=time.monotonic())
+    deadline = None if seconds is None else time.monotonic() + seconds
+    state.run(_budget(samples, seconds), deadline, run.say)
+    return betting_result(state, run)

@@ -1,0 +1,83 @@
+"""A few calls before the audit: can the mechanism be sampled at all, and what stands out?"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.blackbox.outputs import tabulate
+from audit.blackbox.relation import same
+from audit.blackbox.result import Finding
+from audit.blackbox.sampling import CHECK, BlockName, CallableTarget, Pair, Target, TargetError
+
+CALLS = 8
+"""Draws a side that the checks may use; they are not test draws."""
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """What the first calls showed."""
+
+    width: int
+    findings: list[Finding]
+
+
+def preflight(target: Target, pair: Pair, seed: int) -> Preflight:
+    """Draw a little from both sides of a pair; raise `TargetError` if nothing can be tested."""
+    findings: list[Finding] = []
+    before = copy.deepcopy((pair.dataset, pair.neighbour)) if isinstance(target, CallableTarget) else None
+    name = BlockName(seed, CHECK, pair.index, 0)
+    outputs = [target.outputs(pair, np.full(CALLS, side), name) for side in (0, 1)]
+    raised = target.noticed.raised
+    if min(raised) >= CALLS:
+        last = target.noticed.first_traceback.strip().splitlines()[-1]
+        raise TargetError(f"the mechanism raised on every call, on both datasets: {last}")
+    tables = [tabulate(o) for o in outputs]
+    if np.array_equal(tables[0].keys, tables[1].keys) and len(np.unique(tables[0].keys)) > 1:
+        findings.append(
+            Finding("data-independent", f"with equal draws both datasets gave equal outputs, {CALLS} times of {CALLS}")
+        )
+    if before is not None and isinstance(target, CallableTarget):
+        findings += _mutation(target, before, name)
+    findings += _repeatability(target, pair, name, outputs[0])
+    return Preflight(max(t.width for t in tables), findings)
+
+
+def _mutation(target: CallableTarget, before: tuple[Any, Any], name: BlockName) -> list[Finding]:
+    """Hand the mechanism one object without a further copy and see whether it comes back unchanged."""
+    handed = copy.deepcopy(before[0])
+    probe = CallableTarget(lambda _dataset, rng: target._call(handed, 1, rng), timeout=target.timeout)
+    probe.outputs(Pair(None, None), np.zeros(1, dtype=int), name)
+    if same(handed, before[0]):
+        return []
+    return [Finding("mutates-input", "the mechanism changes the dataset it is given; each call gets its own copy here")]
+
+
+def _repeatability(target: Target, pair: Pair, name: BlockName, first: Any) -> list[Finding]:
+    again = target.outputs(pair, np.full(CALLS, 0), name)
+    if np.array_equal(tabulate(first).keys, tabulate(again).keys):
+        return []
+    message = "the same seed gave other outputs: the mechanism draws from a source that cannot be seeded from outside"
+    return [Finding("not-reproducible", f"{message}; the verdict is valid, but a rerun will differ")]
+
+
+def after_run(target: Target) -> list[Finding]:
+    """What was noticed over the whole run."""
+    noticed, findings = target.noticed, []
+    if noticed.global_sources:
+        names = ", ".join(sorted(noticed.global_sources))
+        findings.append(Finding("global-state", f"draws from the global state of {names}; seeded per block and restored"))
+    if noticed.printed:
+        first = noticed.first_print.strip()[:80]
+        findings.append(Finding("prints", f"{noticed.printed} characters printed (kept off stdout), first: {first!r}"))
+    if noticed.warned:
+        findings.append(Finding("warns", f"{noticed.warned} warnings, first: {noticed.first_warning[:120]}"))
+    if any(noticed.raised):
+        where = " and ".join(f"{count} on the {side}" for count, side in zip(noticed.raised, ("dataset", "neighbour"), strict=True))
+        last = noticed.first_traceback.strip().splitlines()[-1]
+        details = {"traceback": noticed.first_traceback, "dataset": noticed.raised[0], "neighbour": noticed.raised[1]}
+        findings.append(Finding("raises", f"exceptions count as outputs: {where}; first: {last}", details))
+    return findings

@@ -1,0 +1,178 @@
+"""One exact binomial test, and the lower bound on ε that it gives.
+
+Setting. P = M(D_1) and Q = M(D_0) are the mechanism's laws on two neighbours. Each draw tosses a fair coin b and
+then draws Z from P if b = 1, from Q if b = 0; draws are independent. A score learned on other draws (the burn-in)
+gives each Z a guess g(Z) ∈ {0, 1} and a rank. Of the N test draws we select n *without looking at their labels b*
+and count k, the selected draws whose guess equals their label.
+
+**Theorem.** Let M be (ε, δ)-DP on this pair, q = e^ε/(1 + e^ε), and let s = 1 if every guess is the same label,
+s = 2 if guesses may differ from draw to draw. If n is fixed before the test draws are seen (the selected set may
+depend on all the Z's), then k is stochastically at most
+
+    W = (X ∧ n) + Bin(n − X ∧ n, q),    X ~ Bin(N, sδ/2).
+
+*Proof.* Write p, p' for the densities of P, Q. Guess 1 first (s = 1). Split p = min(p, e^ε p') + (p − e^ε p')₊; the
+second part has mass δ' ≤ δ. Call a draw flagged (x = 1) if b = 1 and Z came from the second part: flags are
+i.i.d. with P(x = 1) = δ'/2. Given all Z and x the labels are independent: a flagged draw has b = 1; an unflagged one
+has b = 1 with probability min(p, e^ε p')/(min(p, e^ε p') + p') ≤ q. So, with independent uniforms U_i and the
+selected set A (a function of the Z's and of independent coins), k ≤ X_A + Σ_{i∈A, x_i=0} 1[U_i ≤ q], where X_A ≤
+X ∧ n counts the flags in A. The law of j + Bin(n − j, q) increases stochastically in j, because turning one more
+Bernoulli(q) into a 1 can only raise the sum; and X is at most Bin(N, δ/2). Since |A| = n whatever (Z, x) is, the
+binomial part is independent of X. For s = 2 flag also the draws with b = 0 that come from (p' − e^ε p)₊: the flag
+probability is at most δ, and an unflagged draw has either label with probability at most q. ∎
+
+W is attained by the four-outcome pair P = (δ, (1−δ)q, (1−δ)(1−q), 0), Q = (0, (1−δ)(1−q), (1−δ)q, δ) when one selects
+the impossible-under-Q outcome first and then the second one: the test cannot be sharpened for fixed n (the test suite
+measures its level there).
+
+**δ = 0: n may be chosen by looking at the Z's.** Then no draw is flagged and, given the Z's, the labels are
+independent with P(b_i = g_i) ≤ q; n and the selected set are functions of what is conditioned on, so k ≤ Bin(n, q)
+given the Z's. ∎ With δ > 0 this is false (X and n become dependent): never do it.
+
+**Lower bound.** p(ε) = P(W ≥ k) is nondecreasing in ε because q is. So ε_L = sup{ε ≥ 0 : p(ε) ≤ α} (0 if there is none)
+satisfies P(ε_L > ε) ≤ P(p(ε) ≤ α) ≤ α for every ε such that M is (ε, δ)-DP on the pair. ∎
+
+Neither proof lets a label influence the selection: ties are broken by position, and positions are exchangeable
+because labels are coins (not N/2 of each) and each side's outputs are permuted before they are dealt out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+NEGLIGIBLE = 1e-15
+"""Probability that is moved to the worst case instead of being summed: it only makes a p-value larger."""
+
+LARGEST_EPSILON = 64.0
+"""Bounds are searched below this: e^64 draws are out of reach."""
+
+
+def correct_rate(epsilon: float) -> float:
+    """q(ε) = e^ε/(1+e^ε): the largest chance that a guess of the label is right, under pure ε-DP."""
+    return float(special.expit(epsilon))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was tested: n of N draws were selected without their labels, k of their guesses are right.
+
+    `sides` is 1 if all guesses name the same label, 2 if they may differ.
+    """
+
+    n: int
+    k: int
+    draws: int
+    delta: float = 0.0
+    sides: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse counts that no test can produce."""
+        if not 0 <= self.k <= self.n <= self.draws:
+            raise ValueError(f"k = {self.k}, n = {self.n}, draws = {self.draws} must satisfy 0 ≤ k ≤ n ≤ draws")
+        if not 0 <= self.delta < 1:
+            raise ValueError(f"delta = {self.delta} must be in [0, 1)")
+        if self.sides not in (1, 2):
+            raise ValueError(f"sides = {self.sides} must be 1 or 2")
+
+    @property
+    def flag_rate(self) -> float:
+        """The largest chance that a draw carries mass beyond e^ε: sδ/2."""
+        return min(1.0, self.sides * self.delta / 2)
+
+
+def p_value(epsilon: float, seen: Selection) -> float:
+    """P(W ≥ k) when the mechanism is (ε, δ)-DP: see the theorem above. An upper bound, exact to 1e-14."""
+    if seen.k <= 0:
+        return 1.0
+    q = correct_rate(epsilon)
+    x, weight = _flags(seen.draws, seen.flag_rate)
+    return min(1.0, float(np.dot(weight, _at_least(seen.k - x, seen.n - x, q))))
+
+
+def _flags(draws: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
+    """Values and probabilities of X ~ Bin(draws, rate), both tails folded inwards to the worse side.
+
+    W increases in X, so mass below the range may move up to its first value; mass above moves to `draws`.
+    """
+    if rate <= 0:
+        return np.zeros(1), np.ones(1)
+    mean, spread = draws * rate, math.sqrt(draws * rate * (1 - rate))
+    low = max(0, int(mean - 9 * spread - 2))
+    high = min(draws, int(mean + 12 * spread + 40))
+    x = np.arange(low, high + 1, dtype=float)
+    log_choose = special.gammaln(draws + 1) - special.gammaln(x + 1) - special.gammaln(draws - x + 1)
+    weight = np.exp(log_choose + special.xlogy(x, rate) + special.xlog1py(draws - x, -rate))
+    weight[0] += special.bdtr(low - 1, draws, rate) if low else 0.0
+    above = special.bdtrc(high, draws, rate) if high < draws else 0.0
+    return np.append(x, float(draws)), np.append(weight, above + NEGLIGIBLE)
+
+
+def _at_least(k: np.ndarray, n: np.ndarray, q: float) -> np.ndarray:
+    """P(Bin(n, q) ≥ k) elementwise; 1 where k ≤ 0 (also where n < 0, which means that all n draws are flagged)."""
+    certain = (k <= 0) | (n <= 0)
+    safe_k, safe_n = np.where(certain, 1.0, k), np.where(certain, 1.0, n)
+    return np.asarray(np.where(certain, 1.0, special.betainc(safe_k, safe_n - safe_k + 1, q)))
+
+
+def lower_bound(seen: Selection, alpha: float) -> float:
+    """ε_L = sup{ε ≥ 0 : p(ε) ≤ α}, from below; 0 if no ε is rejected."""
+    if p_value(0.0, seen) > alpha:
+        return 0.0
+    low, high = 0.0, LARGEST_EPSILON
+    for _ in range(60):
+        middle = (low + high) / 2
+        if p_value(middle, seen) <= alpha:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def critical_count(epsilon: float, seen: Selection, alpha: float) -> int | None:
+    """The smallest k that rejects (ε, δ)-DP at level α, or None if even k = n does not."""
+
+    def rejects(k: int) -> bool:
+        return p_value(epsilon, Selection(seen.n, k, seen.draws, seen.delta, seen.sides)) <= alpha
+
+    if seen.n == 0 or not rejects(seen.n):
+        return None
+    low, high = 0, seen.n
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if rejects(middle) else (middle, high)
+    return high
+
+
+def would_detect(epsilon: float, seen: Selection, alpha: float, power: float = 0.95) -> float:
+    """The smallest loss ε' on an event as frequent as the selected one that gives "violated" with this power.
+
+    If the selected draws have P(guess right) = q(ε'), then k ~ Bin(n, q(ε')) (excess mass would only help), and the claim
+    ε is rejected when k reaches the critical count c: solve P(Bin(n, q(ε')) ≥ c) = power. Infinite if nothing rejects.
+    """
+    needed = critical_count(epsilon, seen, alpha)
+    if needed is None:
+        return math.inf
+    q = float(special.betaincinv(needed, seen.n - needed + 1, power))
+    return math.inf if q >= 1 else float(special.logit(q))
+
+
+def predicted_bound(n: np.ndarray, rate: np.ndarray, draws: int, delta: float, alpha: float, sides: int) -> np.ndarray:
+    """About what `lower_bound` will say when n draws are selected and a share `rate` of the guesses is right.
+
+    For planning only (vectorised, real-valued counts): X is replaced by one upper quantile.
+    """
+    flagged = min(1.0, sides * delta / 2)
+    excess, level = 0.0, alpha
+    if flagged > 0:
+        mean = draws * flagged
+        excess = mean + math.sqrt(mean)
+        level = alpha * 0.8
+    k, n = n * rate - excess, n - excess
+    usable = (k > 0.5) & (n >= k)
+    safe_k, safe_n = np.where(usable, k, 1.0), np.where(usable, n, 1.0)
+    q = special.betaincinv(safe_k, safe_n - safe_k + 1, level)
+    return np.asarray(np.where(usable, np.maximum(special.logit(np.clip(q, 1e-12, 1 - 1e-15)), 0.0), 0.0))

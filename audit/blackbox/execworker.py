@@ -1,0 +1,167 @@
+"""A mechanism in any language: one long-lived process that speaks JSON lines.
+
+Request  `{"op": "sample", "dataset": …, "size": 1000, "seed": 7}`, one a line on its stdin;
+reply    `{"outputs": […]}`, one a line on its stdout. `{"error": "…"}` is a reply too: the call failed.
+The process runs in its own process group, which is ended as a whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import shlex
+import signal
+import subprocess
+import tempfile
+import threading
+from typing import IO, Any
+
+import numpy as np
+
+from audit.blackbox.foreign import Noticed
+from audit.blackbox.sampling import BlockName, Pair, TargetError, releaser
+
+Array = np.ndarray
+
+LONGEST_REPLY = 512 * 2**20
+
+
+class ExecTarget:
+    """Samples through a command. Use as a context manager, or `close()` it."""
+
+    batched = True
+
+    def __init__(self, command: str, timeout: float | None = 60.0, release: Any = None):
+        self.command = command
+        self.timeout = timeout
+        self.noticed = Noticed()
+        self._published = releaser(release)
+        self._closed = False
+        self._errors = tempfile.TemporaryFile()
+        self._lines: queue.Queue[bytes | None] = queue.Queue(maxsize=4)
+        self._process = self._start()
+        self._reader = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
+        self._reader.start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        words = shlex.split(self.command)
+        if not words:
+            raise TargetError("--exec is empty: give the command that answers JSON lines")
+        try:
+            return subprocess.Popen(
+                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True
+            )
+        except OSError as error:
+            raise TargetError(f"cannot start {self.command!r}: {error.strerror or error}") from None
+
+    def _read(self, stream: IO[bytes]) -> None:
+        """Hand over whole lines; None at the end."""
+        with contextlib.suppress(ValueError, OSError):
+            while line := stream.readline(LONGEST_REPLY):
+                self._lines.put(line)
+        self._lines.put(None)
+
+    def outputs(self, pair: Pair, labels: Array, name: BlockName) -> Any:
+        """Ask for both sides of a block and deal the outputs out."""
+        _, rng, _ = name.generators()
+        seeds = [int(s) for s in rng.integers(0, 2**31, size=2)]
+        ready = []
+        for side in (0, 1):
+            batch = self.sample(pair.side(side), int(np.sum(labels == side)), seeds[side])
+            ready.append(iter([batch[i] for i in rng.permutation(len(batch))]))
+        return [next(ready[int(b)]) for b in labels]
+
+    def sample(self, dataset: Any, size: int, seed: int) -> list[Any]:
+        """`size` outputs on this dataset."""
+        if size == 0:
+            return []
+        reply = self.ask({"op": "sample", "dataset": dataset, "size": size, "seed": seed})
+        outputs = reply.get("outputs")
+        if not isinstance(outputs, list) or len(outputs) != size:
+            got = f"{len(outputs)}" if isinstance(outputs, list) else "no list"
+            raise TargetError(f'the reply of {self.command!r} must hold "outputs" with {size} entries (got {got})')
+        outputs = [_hashable(output) for output in outputs]
+        return outputs if self._published is None else [self._published(output) for output in outputs]
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """One request, one reply."""
+        try:
+            text = json.dumps(request, default=_plain)
+        except TypeError as error:
+            raise TargetError(f"the dataset cannot be sent as JSON ({error}): use numbers, strings, lists and objects") from None
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(text.encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError:
+            raise TargetError(f"{self.command!r} ended before it was asked ({self._last_words()})") from None
+        return self._reply()
+
+    def _reply(self) -> dict[str, Any]:
+        try:
+            line = self._lines.get(timeout=self.timeout)
+        except queue.Empty:
+            self.close()
+            raise TargetError(f"{self.command!r} did not answer within {self.timeout:g} s and was ended (--timeout)") from None
+        if line is None:
+            raise TargetError(f"{self.command!r} ended without an answer ({self._last_words()})")
+        try:
+            reply = json.loads(line)
+        except ValueError:
+            shown = line[:60].decode(errors="replace").strip()
+            raise TargetError(
+                f"{self.command!r} wrote {shown!r} to stdout, which is not a JSON line: print messages to stderr instead"
+            ) from None
+        if not isinstance(reply, dict):
+            raise TargetError(f"the reply of {self.command!r} must be a JSON object, got {type(reply).__name__}")
+        if "error" in reply:
+            raise TargetError(f"{self.command!r} reports an error: {str(reply['error'])[:200]}")
+        return reply
+
+    def _last_words(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=1)
+        self._errors.seek(0)
+        lines = self._errors.read()[-2000:].decode(errors="replace").strip().splitlines()
+        code = self._process.poll()
+        return f"exit code {code}" + (f", last line on stderr: {lines[-1][:200]}" if lines else ", nothing on stderr")
+
+    def close(self) -> None:
+        """End the whole process group. A second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        with contextlib.suppress(OSError):
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=0.5)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        while self._reader.is_alive():
+            with contextlib.suppress(queue.Empty):
+                self._lines.get(timeout=0.1)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        self._errors.close()
+
+    def __enter__(self) -> ExecTarget:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _plain(value: Any) -> Any:
+    """numpy arrays and numbers as JSON."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def _hashable(value: Any) -> Any:
+    """JSON lists as tuples, so that equal outputs are recognised quickly."""
+    return tuple(_hashable(v) for v in value) if isinstance(value, list) else value

@@ -1,0 +1,165 @@
+"""From a table of outputs to a design matrix that a linear score can use.
+
+Narrow outputs (few leaves) get, for each numeric leaf, a piecewise-linear function with jumps: hinges and steps
+at quantiles of the pooled sample and at the extremes of each side (supports that differ end there). Floats get their
+granularity too: the exponent of the lowest set bit, as cumulative indicators. Tokens, and numeric leaves with few values, get
+one indicator a value and position. Wide outputs are first reduced to a few columns by `audit.blackbox.vectors`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from audit.blackbox.outputs import EXACT_BITS, FALSE, TRUE, Table
+
+Array = np.ndarray
+
+RICH = np.array([0.0003, 0.002, 0.01, 0.03, 0.08, 0.16, 0.27, 0.38, 0.5, 0.62, 0.73, 0.84, 0.92, 0.97, 0.99, 0.998, 0.9997])
+PLAIN = np.array([0.002, 0.02, 0.08, 0.2, 0.35, 0.5, 0.65, 0.8, 0.92, 0.98, 0.998])
+POOR = np.array([0.02, 0.15, 0.5, 0.85, 0.98])
+"""Knots, as quantiles of the pooled sample: the more numeric leaves, the fewer for each."""
+FEW_VALUES = 12
+"""A numeric leaf with at most this many values is treated as a category."""
+RARE = 8
+"""A category seen less often than this gets no indicator of its own."""
+
+COARSE = 12
+"""Rounded floats count as lying on a grid if some have this many zero bits more than the finest."""
+
+LINEAR_PENALTY, HINGE_PENALTY, STEP_PENALTY, LEVEL_PENALTY = 0.01, 1.0, 2.0, 0.3
+
+
+@dataclass(frozen=True)
+class Column:
+    """One fitted transformation of one leaf into columns of the design."""
+
+    leaf: int
+    kind: str
+    points: Array
+    jumps: Array = field(default_factory=lambda: np.zeros(0))
+    centre: float = 0.0
+    scale: float = 1.0
+    low: float = 0.0
+    high: float = 0.0
+
+    @property
+    def penalties(self) -> Array:
+        """One ridge penalty a design column."""
+        count = len(self.points)
+        if self.kind == "smooth":
+            hinges, steps = np.full(count, HINGE_PENALTY), np.full(len(self.jumps), STEP_PENALTY)
+            return np.concatenate([[LINEAR_PENALTY], hinges, steps])
+        return np.full(count, LEVEL_PENALTY)
+
+    def apply(self, numbers: Array, tokens: Array | None) -> Array:
+        """The design columns, n × len(penalties)."""
+        if self.kind == "token":
+            assert tokens is not None
+            return np.asarray(tokens[:, self.leaf][:, None] == self.points, dtype=float)
+        x = numbers[:, self.leaf]
+        if self.kind == "value":
+            return np.asarray(x[:, None] == self.points, dtype=float)
+        known = np.isfinite(x)
+        if self.kind == "granularity":
+            level = lowest_bit(np.where(known, x, 0.0))
+            return np.asarray((level[:, None] <= self.points) & known[:, None], dtype=float)
+        u = np.clip(np.where(known, x, self.centre), self.low, self.high)
+        v = (u - self.centre) / self.scale
+        knots = (self.points - self.centre) / self.scale
+        hinges = np.maximum(v[:, None] - knots, 0.0)
+        steps = (u[:, None] >= self.jumps).astype(float)
+        return np.concatenate([v[:, None], hinges, steps], axis=1) * known[:, None]
+
+
+def lowest_bit(x: Array) -> Array:
+    """The exponent of the lowest set bit of each float (x is an odd multiple of 2**that); 0.0 gives 1100."""
+    mantissa, exponent = np.frexp(x)
+    whole = np.abs(mantissa * 2.0**53).astype(np.int64)
+    low = whole & -whole
+    zeros = np.round(np.log2(np.where(low > 0, low, 1).astype(float)))
+    return np.asarray(np.where(whole > 0, exponent - 53 + zeros, 1100), dtype=float)
+
+
+class Encoder:
+    """The fitted transformations of all leaves of a narrow table."""
+
+    def __init__(self, columns: list[Column], width: int):
+        self.columns = columns
+        self.width = width
+        self.penalties = np.concatenate([[1e-6], *(c.penalties for c in columns)]) if columns else np.array([1e-6])
+
+    @staticmethod
+    def fit(table: Table, labels: Array) -> Encoder:
+        """Look at the training rows: which values occur, where the quantiles lie, how fine the floats are."""
+        columns: list[Column] = []
+        tokens = table.tokens
+        smooth = sum(_is_smooth(table.numbers[:, leaf]) for leaf in range(table.width))
+        for leaf in range(table.width):
+            if tokens is not None:
+                columns += _token_columns(leaf, tokens[:, leaf])
+            columns += _number_columns(leaf, table.numbers[:, leaf], labels, smooth)
+        return Encoder(columns, table.width)
+
+    def design(self, table: Table) -> Array:
+        """The design matrix, first column ones."""
+        parts = [np.ones((len(table), 1))]
+        tokens = table.token_matrix() if any(c.kind == "token" for c in self.columns) else None
+        parts += [c.apply(table.numbers, tokens) for c in self.columns]
+        return np.concatenate(parts, axis=1)
+
+
+def _token_columns(leaf: int, codes: Array) -> list[Column]:
+    values, counts = np.unique(codes, return_counts=True)
+    frequent = values[(counts >= RARE) & (values != 0)]
+    if set(values) == {TRUE, FALSE}:
+        frequent = np.array([TRUE])
+    if len(values) < 2 or len(frequent) == 0:
+        return []
+    order = np.argsort(-counts[np.isin(values, frequent)])
+    return [Column(leaf, "token", frequent[order][:60])]
+
+
+def _is_smooth(x: Array) -> bool:
+    """Whether a leaf takes too many values to be a category."""
+    values = x[np.isfinite(x)]
+    return len(np.unique(values[:2000])) > FEW_VALUES
+
+
+def _number_columns(leaf: int, x: Array, labels: Array, smooth: int) -> list[Column]:
+    known = np.isfinite(x)
+    values = x[known]
+    if len(values) < 4:
+        return []
+    if not _is_smooth(values):
+        distinct, counts = np.unique(values, return_counts=True)
+        frequent = distinct[counts >= RARE][:60]
+        return [Column(leaf, "value", frequent)] if len(frequent) > (0 if len(values) < len(x) else 1) else []
+    return [_smooth_column(leaf, values, labels[known], smooth), *_granularity_column(leaf, values)]
+
+
+def _smooth_column(leaf: int, values: Array, labels: Array, smooth: int) -> Column:
+    quantiles = RICH if smooth == 1 else PLAIN if smooth <= 3 else POOR
+    resolvable = quantiles[np.minimum(quantiles, 1 - quantiles) * len(values) >= 5]
+    points = np.unique(np.quantile(values, resolvable))
+    ends = [np.array([side.min(), side.max()]) for side in (values[labels == 0], values[labels == 1]) if len(side)]
+    jumps = np.unique(np.concatenate([points if smooth == 1 else points[:0], *ends]))[1:]
+    q1, q3 = np.quantile(values, [0.1, 0.9])
+    scale = float((q3 - q1) / 2.5) or float(np.std(values)) or 1.0
+    low, high = float(values.min()), float(values.max())
+    reach = 0.3 * min(high - low, 20 * scale)
+    return Column(leaf, "smooth", points, jumps, float(np.median(values)), scale, low - reach, high + reach)
+
+
+def _granularity_column(leaf: int, values: Array) -> list[Column]:
+    lowest = lowest_bit(values)
+    zeros = lowest - np.frexp(values)[1]
+    fine = zeros.min()
+    if fine > -EXACT_BITS and np.mean(zeros >= fine + COARSE) < 0.002:
+        return []
+    levels, counts = np.unique(lowest, return_counts=True)
+    below = np.cumsum(counts)
+    useful = levels[(below >= RARE) & (len(values) - below >= RARE)]
+    useful = useful[:: max(1, len(useful) // 24)]
+    return [Column(leaf, "granularity", useful)] if len(useful) else []

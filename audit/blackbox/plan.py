@@ -1,0 +1,151 @@
+"""What to test, decided on the burn-in: the score, the direction, and how many draws to select.
+
+The burn-in is cut into folds; each fold is scored by a model that has not seen it. Ranked by confidence, the scored draws give
+an honest curve "share of right guesses among the n most confident". The plan maximises the bound which the test draws are
+expected to give. The curve is noisy where n is small, so it is smoothed towards the model's own probabilities and
+lowered by a fraction of its standard error: a choice that is stable from run to run is worth more than the last per cent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from audit.blackbox.confidence import predicted_bound
+from audit.blackbox.outputs import Table
+from audit.blackbox.scores import Score
+
+Array = np.ndarray
+
+FOLDS = 4
+DISCOUNT = 1.0
+"""Standard errors taken off each draw's log-odds before draws are ranked: a sure guess must be known to be sure."""
+CAUTION = 1.5
+"""Standard errors by which the smoothed curve is lowered."""
+LUCK = 0.8
+"""The same for the luck of the test itself."""
+WORTH = 30.0
+"""Weight of the model's own probability in the smoothed curve, in draws."""
+SAFETY = 1.0
+"""Standard deviations of the selected count that are left out, so that the tested set stays inside the planned one."""
+
+MODES = {"neighbour": 1, "dataset": 1, "either": 2}
+"""Which label is guessed: always the neighbour (1), always the dataset (0), or whichever is likelier; → sides."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A test that is fixed before its draws are seen: the n most confident, or all with at least this confidence."""
+
+    score: Score
+    mode: str
+    n: int
+    threshold: float | None
+    share: float
+    promise: float
+
+    @property
+    def sides(self) -> int:
+        """1 if all guesses name the same label, else 2."""
+        return MODES[self.mode]
+
+    def select(self, table: Table) -> Selected:
+        """What the score says of test draws; labels are not looked at."""
+        logits, errors = self.score.logit(table)
+        return Selected(confidence(self.mode, logits, errors), guess(self.mode, logits))
+
+    def choose(self, sure: Array) -> Array:
+        """The draws that the plan selects: all above its threshold (only if δ = 0), or the n most confident."""
+        if self.threshold is not None:
+            return np.flatnonzero(sure >= self.threshold)
+        return np.argsort(-sure, kind="stable")[: self.n]
+
+
+@dataclass(frozen=True)
+class Selected:
+    """Confidence and guessed label of each test draw."""
+
+    sure: Array
+    label: Array
+
+
+def confidence(mode: str, logits: Array, errors: Array) -> Array:
+    """How sure the guess is: the rank by which draws are selected."""
+    sign = {"neighbour": logits, "dataset": -logits, "either": np.abs(logits)}[mode]
+    return np.asarray(sign - DISCOUNT * errors)
+
+
+def guess(mode: str, logits: Array) -> Array:
+    """The guessed label."""
+    if mode == "either":
+        return np.asarray(logits > 0)
+    return np.full(len(logits), mode == "neighbour")
+
+
+def out_of_fold(table: Table, labels: Array, strength: float) -> tuple[Array, Array]:
+    """Log-odds and standard error of each burn-in draw from a model that has not seen it."""
+    fold = np.arange(len(table)) % FOLDS
+    logits, errors = np.zeros(len(table)), np.zeros(len(table))
+    for f in range(FOLDS):
+        inside = np.flatnonzero(fold == f)
+        outside = np.flatnonzero(fold != f)
+        model = Score.learn(table.take(outside), labels[outside], (strength,))
+        logits[inside], errors[inside] = model.logit(table.take(inside))
+    return logits, errors
+
+
+def make_plan(table: Table, labels: Array, draws: int, delta: float, alpha: float) -> Plan:
+    """Learn the score, then choose direction and size for `draws` test draws."""
+    score = Score.learn(table, labels)
+    held_out = out_of_fold(table, labels, score.strength)
+    modes = list(MODES) if delta > 0 else ["either"]
+    curves = [Curve.measure(mode, *held_out, labels) for mode in modes]
+    promises = [curve.promise(draws, delta, alpha) for curve in curves]
+    best = int(np.argmax([bound for bound, _ in promises]))
+    bound, share = promises[best]
+    mode = curves[best].mode
+    inside = max(share - SAFETY * np.sqrt(share * (1 - share) / min(draws, len(labels))), share / 2)
+    ranked = -np.sort(-confidence(mode, *score.logit(table)))
+    threshold = float(ranked[max(0, int(inside * len(labels)) - 1)]) if delta == 0 else None
+    return Plan(score, mode, max(1, int(inside * draws)), threshold, inside, bound)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Share of right guesses among the most confident burn-in draws, by how many of them."""
+
+    mode: str
+    total: int
+    sizes: Array
+    rates: Array
+    errors: Array
+
+    @staticmethod
+    def measure(mode: str, logits: Array, errors: Array, labels: Array) -> Curve:
+        """Held-out counts, smoothed towards the model."""
+        sure, right = confidence(mode, logits, errors), guess(mode, logits) == (labels == 1)
+        order = np.argsort(-sure, kind="stable")
+        sizes = _sizes(sure[order])
+        counts = np.cumsum(right[order])[sizes - 1]
+        model = np.cumsum(special.expit(sure[order]))[sizes - 1] / sizes
+        rates = (counts + WORTH * model) / (sizes + WORTH)
+        return Curve(mode, len(labels), sizes, rates, np.sqrt(rates * (1 - rates) / (sizes + WORTH)))
+
+    def promise(self, draws: int, delta: float, alpha: float) -> tuple[float, float]:
+        """The best cautious prediction of the bound, and the share of draws to select for it."""
+        share = self.sizes / self.total
+        luck = np.sqrt(self.rates * (1 - self.rates) / np.maximum(share * draws, 1.0))
+        cautious = np.clip(self.rates - np.hypot(CAUTION * self.errors, LUCK * luck), 0.0, 1.0)
+        bound = predicted_bound(share * draws, cautious, draws, delta, alpha, MODES[self.mode])
+        at = int(np.argmax(bound))
+        return float(bound[at]), float(share[at])
+
+
+def _sizes(sure: Array) -> Array:
+    """Candidate sizes: about 80 on a geometric grid, each moved to the end of its run of ties."""
+    total = len(sure)
+    grid = np.unique(np.geomspace(min(5, total), total, 80).astype(int))
+    ends = np.searchsorted(-sure, -sure[grid - 1], side="right")
+    return np.unique(ends)

@@ -1,0 +1,99 @@
+"""What an audit reports."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something noticed besides the bound. `kind` is stable; `message` is for people."""
+
+    kind: str
+    message: str
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
+
+
+@dataclass
+class AuditResult:
+    """The verdict of an audit and everything needed to judge it. Prints as one paragraph."""
+
+    verdict: str
+    epsilon_lower: float
+    delta: float
+    confidence: float
+    samples: int
+    event: str
+    claimed_epsilon: float
+    would_detect: float
+    seed: int
+    seconds: float
+    findings: list[Finding] = field(default_factory=list)
+    pair: int = 0
+    draws: dict[str, int] = field(default_factory=dict)
+    selected: int = 0
+    right: int = 0
+    p_value: float = 1.0
+    mode: str = "fixed"
+    reason: str = ""
+    witness: Any = field(default=None, repr=False)
+    state: Any = field(default=None, repr=False)
+
+    @property
+    def violated(self) -> bool:
+        """Whether the claim is refuted at the stated confidence."""
+        return self.verdict == "violated"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; infinite numbers become null."""
+        hidden = ("state", "witness")
+        data = {k: v for k, v in self.__dict__.items() if k not in hidden}
+        data["findings"] = [asdict(f) for f in self.findings]
+        if self.witness is not None:
+            data["witness"] = self.witness
+        return {k: _finite(v) for k, v in data.items()}
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(self.to_dict(), default=str)
+
+    def __str__(self) -> str:
+        lines = [self._headline(), *(f"  noticed: {finding}" for finding in self.findings)]
+        return "\n".join(lines)
+
+    def _headline(self) -> str:
+        claim = f"({self.claimed_epsilon:g}, {self.delta:g})-DP"
+        if self.verdict == "error":
+            return f"ERROR: {claim} could not be tested: {self.reason}"
+        sure = f"{100 * self.confidence:g} % confidence"
+        used = f"{self.samples} draws a side, seed {self.seed}, {self.seconds:.2g} s"
+        if self.violated:
+            return (
+                f"VIOLATED: not {claim}: the privacy loss on this pair is at least ε = {self.epsilon_lower:.4g} at {sure}"
+                f" ({used}). Event: {self.event}."
+            )
+        reach = (
+            f"a loss of ε ≥ {self.would_detect:.4g} on an event as frequent as the tested one would have been reported with"
+            " probability 0.95"
+            if math.isfinite(self.would_detect)
+            else "too few draws to report any loss above the claim"
+        )
+        return (
+            f"CONSISTENT with {claim}: no violation found; the loss on this pair is at least ε = {self.epsilon_lower:.4g} at"
+            f" {sure}; {reach} ({used}). Event: {self.event}."
+        )
+
+
+def _finite(value: Any) -> Any:
+    """None for infinities and NaN, which JSON has no word for."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {str(k): _finite(v) for k, v in value.items()}
+    return [_finite(v) for v in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,112 @@
+"""The learned score: an estimate of the log-odds that an output came from the neighbour (label 1).
+
+Two layers. A ridge-penalised logistic regression on the features of an output; it ranks outputs that were never seen
+before. Above it, outputs that repeat (atoms, discrete values, strings) have their own counts, shrunk towards the regression
+by as much as the data ask for. No part of the test's validity rests on this module: it only decides the power.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from audit.blackbox.features import Encoder
+from audit.blackbox.logistic import Fit, fit_best
+from audit.blackbox.outputs import Table, fit_width
+from audit.blackbox.vectors import WIDE, Reducer
+
+Array = np.ndarray
+
+STRENGTHS = (0.3, 3.0, 30.0)
+CELLN=.5
+SHRINKAGE = np.array([1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 3000.0])
+
+
+@dataclass(frozen=True)
+class Score:
+    """A fitted score."""
+
+    reducer: Reducer | None
+    encoder: Encoder
+    fit: Fit
+    cells: Cells
+    width: int
+    strength: float
+
+    @staticmethod
+    def learn(table: Table, labels: Array, strengths: Sequence[float] = STRENGTHS) -> Score:
+        """Learn from labelled draws; the strength of the penalty is chosen among the given ones."""
+        width = table.width
+        reducer = Reducer.fit(table, labels) if width > WIDE else None
+        narrow = table if reducer is None else reducer.reduce(table)
+        encoder = Encoder.fit(narrow, labels)
+        first, where, counts = _distinct(table.keys)
+        ones = np.bincount(where, weights=labels, minlength=len(first))
+        design = encoder.design(narrow.take(first))
+        fit, strength = fit_best(design, ones, counts, encoder.penalties, strengths)
+        cells = Cells.fit(table.keys[first], counts, ones, design @ fit.weights)
+        return Score(reducer, encoder, fit, cells, width, strength)
+
+    def logit(self, table: Table) -> tuple[Array, Array]:
+        """Estimated log-odds of label 1 and their standard error, one of each an output."""
+        table = fit_width(table, self.width)
+        logits, errors = np.empty(len(table)), np.empty(len(table))
+        for rows in _chunks(len(table)):
+            design = self._design(table.take(rows))
+            logits[rows] = design @ self.fit.weights
+            errors[rows] = np.sqrt(np.maximum(np.einsum("ij,ij->i", design @ self.fit.covariance, design), 0.0))
+        return self.cells.refine(table.keys, logits, errors)
+
+    def _design(self, table: Table) -> Array:
+        return self.encoder.design(table if self.reducer is None else self.reducer.reduce(table))
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Outputs that repeat: their own counts, shrunk towards the regression.
+
+    The strength a of the shrinkage maximises the beta-binomial likelihood of the counts.
+    """
+
+    keys: Array
+    logits: Array
+    shares: Array
+    noise: Array
+
+    @staticmethod
+    def fit(keys: Array, counts: Array, ones: Array, base: Array) -> Cells:
+        """From the counts of each distinct output and the regression's log-odds for it."""
+        repeated = counts >= 2
+        if not repeated.any():
+            return Cells(np.zeros(0, dtype=np.uint64), np.zeros(0), np.zeros(0), np.zeros(0))
+        order = np.argsort(keys[repeated])
+        keys, n, k, base = (a[repeated][order] for a in (keys, counts, ones, base))
+        prior = np.clip(special.expit(base), 1e-4, 1 - 1e-4)
+        fits = [np.sum(special.betaln(k + a * prior, n - k + a * (1 - prior)) - special.betaln(a * prior, a * (1 - prior)))
+                for a in SHRINKAGE]
+        a = SHRINKAGE[int(np.argmax(fits))]
+        p = (k + a * prior) / (n + a)
+        return Cells(keys, special.logit(p), n / (n + a), CELLN / np.sqrt(n * p * (1 - p) + 1))
+
+    def refine(self, keys: Array, logits: Array, errors: Array) -> tuple[Array, Array]:
+        """Log-odds and standard errors, the cells' own where there is a cell."""
+        if not len(self.keys):
+            return logits, errors
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        known = self.keys[at] == keys
+        share = np.where(known, self.shares[at], 0.0)
+        return np.where(known, self.logits[at], logits), (1 - share) * errors + share * self.noise[at]
+
+
+def _distinct(keys: Array) -> tuple[Array, Array, Array]:
+    """Distinct outputs: a row of each, the index of each row's cell, and how often it occurs."""
+    _, first, where, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    return first, where, counts.astype(float)
+
+
+def _chunks(total: int, size: int = 16384) -> Iterator[Array]:
+    for start in range(0, total, size):
+        yield np.arange(start, min(start + size, total))
