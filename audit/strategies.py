@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from math import ceil, floor, inf
 from typing import Any, TypeAlias, TypeVar
 
@@ -91,6 +91,7 @@ GRID_BITS = 20
 # ---------------------------------------------------------------------------------------------- numbers
 
 
+@cache
 def dyadics(low: Rational, high: Rational) -> SearchStrategy[Fraction]:
     """Fractions in [low, high]: integers, quarters and multiples of 2^−20, and the two ends themselves."""
     require(low <= high, "low", low, f"be at most high = {high}")
@@ -105,11 +106,13 @@ def _multiples(low: Rational, high: Rational, scale: int) -> SearchStrategy[Frac
     return hs.integers(first, last).map(lambda k: Fraction(k, scale))
 
 
+@cache
 def positives(high: Rational = 4) -> SearchStrategy[Fraction]:
     """Fractions in [1/16, high]."""
     return dyadics(Fraction(1, 16), high)
 
 
+@cache
 def norms(low: Rational = 1, high: Rational | float = INF) -> SearchStrategy[Any]:
     """Exponents p ∈ [low, high]: the usual ones (1, 2, ∞), a few rationals, and rationals between."""
     usual: list[Any] = [1, 2, INF, Fraction(3, 2), 3, Fraction(5, 4), Fraction(17, 16), 4, 10]
@@ -127,6 +130,7 @@ def dims(high: int = 4) -> SearchStrategy[int]:
     return hs.integers(1, high)
 
 
+@cache
 def vectors(dim: int, size: Rational = 4) -> SearchStrategy[ExactVector]:
     """Vectors with entries in [−size, size]."""
     return hs.tuples(*[dyadics(-size, size)] * dim)
@@ -151,6 +155,7 @@ def in_ball(draw: hs.DrawFn, dim: int, p: Any, radius: Rational = 1) -> ExactVec
 # ------------------------------------------------------------------------------------------------- sets
 
 
+@cache
 def feasible_sets(dim: int | None = None, bounded: bool = True) -> SearchStrategy[FeasibleSet]:
     """Balls, boxes, simplices and polytopes; with `bounded=False` also ℝ^d."""
     if dim is None:
@@ -198,6 +203,7 @@ def _combination(vertices: tuple[ExactVector, ...], weights: list[int]) -> Exact
 # ------------------------------------------------------------------------------------- losses on the line
 
 
+@cache
 def scalar_losses() -> SearchStrategy[ScalarLoss]:
     """Convex losses ℓ^{(y)} of every family, with their constants."""
     y = dyadics(-2, 2)
@@ -225,6 +231,7 @@ def convex_piecewise_linear(draw: hs.DrawFn, max_kinks: int = 3) -> PiecewiseLin
     return PiecewiseLinear(kinks, slopes, draw(dyadics(-1, 1)))
 
 
+@cache
 def weak_scalar_losses(closed_form: bool = False) -> SearchStrategy[WeakScalarLoss]:
     """Weakly convex losses on the line; with `closed_form` only those whose prox is known."""
     kinds: list[SearchStrategy[WeakScalarLoss]] = [
