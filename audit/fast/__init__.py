@@ -1,0 +1,28 @@
+"""The six algorithms again, in numpy, vectorised over trials: the engine of the statistical audits.
+
+Every function returns one row a trial and reads its noise from a `BatchTape`: the same draws, under the same names,
+that the reference reads. On the same draws it agrees with `reference` (tests hold it to 1e-10). Control flow is written
+anew here; closed formulas (a loss's slope, a noise scale) are taken from `reference` and evaluated on arrays.
+"""
+
+from audit.fast.arrays import Arrays
+from audit.fast.convex import noisy_frank_wolfe, oracle, phased_sgd
+from audit.fast.smooth import noisy_sfw, noisy_sfw_tight, poly_sfw, poly_sfw_tight
+from audit.fast.tapes import BatchTape, LiveBatch, StackedTapes, in_chunks
+from audit.fast.weakly_convex import proximally_guided
+
+__all__ = [
+    "Arrays",
+    "BatchTape",
+    "LiveBatch",
+    "StackedTapes",
+    "in_chunks",
+    "noisy_frank_wolfe",
+    "noisy_sfw",
+    "noisy_sfw_tight",
+    "oracle",
+    "phased_sgd",
+    "poly_sfw",
+    "poly_sfw_tight",
+    "proximally_guided",
+]
