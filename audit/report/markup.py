@@ -34,7 +34,7 @@ def _harmless(character: str) -> bool:
 
 
 _SUBSCRIPT = re.compile(
-    r"(?<![A-Za-z0-9_])(?P<base>[A-Za-z\u0370-\u03ffℓ∇‖)\]][\u0300-\u036f]?)"
+    r"(?P<base>(?:(?<![A-Za-z0-9_])[A-Za-z\u0370-\u03ffℓ∇]|[‖)\]])[\u0300-\u036f]?)"
     r"_(?P<low>\{[^{}<>]{1,24}\}|[A-Za-z0-9∞]{1,2}(?![A-Za-z0-9_]))"
 )
 _SUPERSCRIPT = re.compile(r"(?<=[^\s^])\^(?P<high>\{[^{}<>]{1,32}\}|[−-]?[A-Za-z0-9*]+)")

@@ -76,8 +76,9 @@ def axis(values: Sequence[float], log: bool, start: float, end: float, zero: boo
     shown = [v for v in values if math.isfinite(v) and (v > 0 or not log)] or ([0.1, 1.0] if log else [0.0, 1.0])
     low, high = min(shown), max(shown)
     if log:
-        room = (high / low) ** 0.04 if high > low else 2.0
-        return Axis(low / room, high * room, True, start, end)
+        first, last = math.log10(low), math.log10(high)
+        room = 0.04 * (last - first) or 0.3
+        return Axis(10.0 ** max(first - room, -307), 10.0 ** min(last + room, 308), True, start, end)
     if zero:
         low, high = min(low, 0.0), max(high, 0.0)
     room = 0.04 * (high - low) or abs(high) * 0.5 or 1.0
@@ -215,8 +216,16 @@ def thin(points: Sequence[Point]) -> list[Point]:
     return kept
 
 
+MOST_LETTERS = 62
+
+
+def fitting(text: str) -> str:
+    """As much of a label as has a place in the figure; the description has it whole."""
+    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
+
+
 def _text(x: float, y: float, text: str, class_: str, anchor: str | None = None) -> Html:
-    return tag("text", text, x=_c(x), y=_c(y), class_=class_, text_anchor=anchor)
+    return tag("text", fitting(text), x=_c(x), y=_c(y), class_=class_, text_anchor=anchor)
 
 
 def _axes(figure: Figure, across: Axis, up: Axis, bottom: float) -> Html:
@@ -328,7 +337,7 @@ def _legend(names: Sequence[str], styles: Sequence[Look], y: float, markers: boo
     parts: list[Html] = []
     x = 8.0
     for name, look in zip(names, styles, strict=True):
-        width = 34 + 6.6 * len(name)
+        width = 34 + 6.6 * len(fitting(name))
         if x > 8 and x + width > WIDTH:
             x, y = 8.0, y + 18
         if markers:
