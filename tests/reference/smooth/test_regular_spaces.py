@@ -1,0 +1,87 @@
+"""Equations (3) and (4): what is provable holds, what is printed fails where the erratum says."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reference.numbers import INF, Ball, Float64
+from reference.smooth import regular_spaces as rs
+
+K = Float64()
+entries = st.integers(-8, 8).map(lambda i: Fraction(i, 4))
+
+
+@pytest.mark.statement("eqn:k_smooth", kind="adversarial")
+@given(st.sampled_from([Fraction(2), Fraction(5, 2), Fraction(4), Fraction(201, 64)]),
+       st.lists(st.tuples(entries, entries), min_size=1, max_size=6))
+def test_power_norms_are_smooth(rho, pairs):
+    """(3) with κ_+ = ρ−1."""
+    x, y = K.vector([a for a, _ in pairs]), K.vector([b for _, b in pairs])
+    left = rs.norm(K, x + y, rho) ** 2
+    assert left <= rs.smoothness_bound(K, x, y, rho, rho - 1) + 1e-9
+
+
+@pytest.mark.parametrize("rho", [Fraction(5, 2), Fraction(4)])
+def test_smoothness_constant_cannot_be_smaller(rho):
+    """At x = (1, 1), y = h(1, −1) the ratio tends to ρ−1: 0.99(ρ−1) is a mutant that fails."""
+    x, y = K.vector([1, 1]), K.vector([Fraction(1, 64), Fraction(-1, 64)])
+    left = rs.norm(K, x + y, rho) ** 2
+    assert left > rs.smoothness_bound(K, x, y, rho, (rho - 1) * Fraction(99, 100))
+
+
+@pytest.mark.statement("eqn:k_equiv_norm", kind="exact")
+@pytest.mark.parametrize(("d", "q"), [(2, INF), (10, INF), (100, INF), (10, 20), (3, 3), (1, INF), (50, Fraction(5, 2))])
+def test_equivalence_and_its_extremes(d, q):
+    """(4) at e_1 (left equality) and at (1, …, 1) (right equality), and between."""
+    space = rs.kappa_provable(K, d, q)
+    own, plus, top = rs.equivalence_bounds(K, K.unit(d, 0), q, space)
+    assert own == pytest.approx(plus)
+    own, plus, top = rs.equivalence_bounds(K, K.vector([1] * d), q, space)
+    assert plus == pytest.approx(top)
+    own, plus, top = rs.equivalence_bounds(K, K.vector(range(1, d + 1)), q, space)
+    assert own * (1 - 1e-12) <= plus <= top * (1 + 1e-12)
+    assert space.kappa_plus >= 1
+    assert space.kappa >= space.kappa_plus
+
+
+@pytest.mark.statement("eqn:k_smooth", kind="exact")
+def test_the_chosen_exponent_is_the_best():
+    for d in (2, 3, 5, 7, 8, 10, 30, 100, 1000, 10**6):
+        best = rs.kappa_provable(K, d, INF).kappa
+        others = [(rho - 1) * d ** (2 / rho) for rho in (2 + i / 50 for i in range(3000))]
+        assert best <= min(others) * (1 + 1e-3)
+        assert best >= min(others) * (1 - 1e-3)
+
+
+def test_quoted_values():
+    assert round(rs.kappa_provable(K, 1000, INF).kappa, 1) == 34.7
+    assert round(rs.kappa_printed(K, 1000, INF), 1) == 13.8
+    assert [rs.polyhedral_kappa_provable(K, J).kappa <= rs.polyhedral_kappa_printed(K, J) for J in (2, 4, 6, 8, 10)] == [
+        True, True, True, True, False]
+    assert rs.kappa_printed(K, 1, 2) == 0
+    assert rs.kappa_provable(K, 1, 2).kappa == 1
+    crossing = 2 / (1 - K.log(2 * K.log(K(2))) / K.log(K(2)))
+    assert round(crossing, 2) == 3.78
+    assert rs.sign_lower_bound_lq(K, Fraction(379, 100)) > rs.kappa_printed(K, 2, Fraction(379, 100))
+
+
+@pytest.mark.statement("eqn:k_smooth", kind="counterexample")
+def test_sign_sums_refute_the_printed_value():
+    B = Ball(96)
+    for d, columns, needed in ((2, 2, Fraction(2)), (3, 3, Fraction(7, 3)), (4, 3, Fraction(3))):
+        assert rs.sign_lower_bound(d, columns) == needed
+        assert B.lt(rs.kappa_printed(B, d, INF), B(needed))
+        assert B.le(B(needed), rs.kappa_provable(B, d, INF).kappa)
+    for d, columns in ((5, 4), (8, 4), (16, 5)):  # nothing is refuted there
+        assert B.lt(B(rs.sign_lower_bound(d, columns)), rs.kappa_printed(B, d, INF))
+
+
+@pytest.mark.parametrize("call", [
+    lambda: rs.kappa_printed(K, 3, 1), lambda: rs.kappa_provable(K, 0, 2), lambda: rs.polyhedral_kappa_printed(K, 1),
+    lambda: rs.polyhedral_kappa_provable(K, 0), lambda: rs.sign_lower_bound(5, 2),
+])
+def test_bad_input(call):
+    with pytest.raises(ValueError, match="must"):
+        call()
