@@ -130,7 +130,7 @@ def require_weakly_convex(
 # --------------------------------------------------------------------------------------- subdifferential
 
 
-@implements("defn:subdifferential")
+@implements("defn:regular_subdifferential")
 def subdifferential(f: PiecewiseQuadratic, w: Fraction | int) -> Interval | None:
     """∂f(w) = [f'(w−), f'(w+)], or None where it is empty."""
     left, right = f.slopes(w)
@@ -143,7 +143,6 @@ def subgradient_liminf(f: PiecewiseQuadratic, w: Fraction | int, g: Fraction | i
     return min(right - g, g - left)
 
 
-@implements("directional_derivative")
 def directional_derivative(f: PiecewiseQuadratic, w: Fraction | int, e: Fraction | int) -> Fraction:
     """liminf_{ε↓0, c→e}(f(w+εc) − f(w))/ε: one-sided in ε (for Lipschitz f the limit in c changes nothing)."""
     left, right = f.slopes(w)
@@ -198,7 +197,7 @@ def sum_rule(f: PiecewiseQuadratic, g: PiecewiseQuadratic, w: Fraction | int) ->
 # ----------------------------------------------------------------------- distance of ∂f from 0 (Prop. 28)
 
 
-@claims("prop:dist_subdiff")
+@claims("prop:dist_directional")
 def distance_to_zero(generators: Sequence[Point], norm_name: str = "l1") -> Fraction:
     """dist_*(0, conv{g_i}) in the norm dual to ℓ_1 (max norm) or to ℓ_∞ (ℓ_1 norm): the dual one, exactly.
 
