@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from audit.run import Report, Standing, held_by
-from audit.statements.framework import Figure, Result, Topic, Verdict
+from audit.statements.framework import Figure, Grade, Result, Topic, Verdict
 from reference.inventory import Algorithm, Equation, Erratum, Inventory, Section, Statement, Table
 
 
@@ -57,6 +58,10 @@ class Page:
         """The entry of an id, or of what holds the place that it names."""
         names = held_by(id)
         return next((e for e in self.entries if e.id == names[-1]), None)
+
+    def counts(self) -> Counter[Grade]:
+        """How many entries have each class of verdict."""
+        return Counter(e.standing.verdict.grade for e in self.entries)
 
     def of_topic(self, topic: Topic) -> list[Picture]:
         """The pictures of a topic."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from audit.report.markup import Html, join, tag
 from audit.statements.framework import Figure
 
-WIDTH, LEFT, RIGHT, TOP, PLOT = 460.0, 56.0, 14.0, 30.0, 210.0
+WIDTH, LEFT, RIGHT, TOP, PLOT = 400.0, 50.0, 12.0, 28.0, 190.0
 """The size of a figure, in its own units: plot height, and margins for ticks and labels."""
 
 MOST_POINTS = 400
@@ -216,7 +216,7 @@ def thin(points: Sequence[Point]) -> list[Point]:
     return kept
 
 
-MOST_LETTERS = 62
+MOST_LETTERS = 54
 
 
 def fitting(text: str) -> str:

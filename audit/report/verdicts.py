@@ -1,0 +1,166 @@
+"""The table of verdicts with its filters, the graph, and the bars of tightness."""
+
+from __future__ import annotations
+
+from audit.report import graph, svg
+from audit.report.common import Frugal, badge, erratum_link, meter, name_of, plural, to_detail
+from audit.report.markup import Html, formula, join, tag
+from audit.report.model import Entry, Page, slug
+from audit.report.words import GRADE_BADGES, GRADE_MEANINGS
+from audit.run import held_by
+from audit.statements.framework import GRADES, Result
+
+
+def verdict_table(model: Page, frugal: Frugal) -> Html:
+    """The table of all entries, with search, sections and chips."""
+    counts = model.counts()
+    chips = [
+        tag(
+            "button",
+            GRADE_BADGES[g],
+            tag("i", counts[g]),
+            type="button",
+            class_=f"chip g-{g}",
+            data_grade=g,
+            aria_pressed="false",
+            title=GRADE_MEANINGS[g],
+        )
+        for g in GRADES
+        if counts[g]
+    ]
+    options = [
+        tag("option", f"{number} {title}" if number != "?" else title, value=number)
+        for number, title in model.sections().items()
+    ]
+    controls = tag(
+        "div",
+        tag(
+            "input",
+            type="search",
+            id="search",
+            placeholder="Search: lem:oracle, privacy, certified …",
+            aria_label="Search the verdicts",
+            autocomplete="off",
+        ),
+        tag("select", tag("option", "All sections", value=""), *options, id="section", aria_label="Section"),
+        tag("div", *chips, class_="chips", role="group", aria_label="Filter by verdict"),
+        tag(
+            "p",
+            plural(len(model.entries), "entry").replace("entrys", "entries"),
+            id="count",
+            role="status",
+            class_="fine",
+        ),
+        class_="controls",
+    )
+    head = tag(
+        "tr", *(tag("th", text, scope="col") for text in ("Where", "What it says", "Verdict", "Tightness", "Checks"))
+    )
+    table = tag("table", tag("thead", head), tag("tbody", *(_row(model, e) for e in model.entries)), class_="verdicts")
+    return join([controls, table, tag("p", "Nothing matches.", id="nothing", hidden=True)])
+
+
+def _row(model: Page, entry: Entry) -> Html:
+    searched = " ".join(
+        [
+            entry.id,
+            entry.name,
+            entry.title,
+            entry.standing.text,
+            *entry.kinds,
+            *entry.errata,
+            *(r.name for r in entry.results),
+        ]
+    )
+    grade = entry.standing.verdict.grade
+    where = tag("td", tag("a", entry.name, href=f"#d-{slug(entry.id)}"), tag("code", entry.id), class_="where")
+    verdict = tag(
+        "td",
+        badge(grade),
+        tag("span", formula(_rest(entry)), class_="rest"),
+        *_errata_of(model, entry),
+        class_="verdict",
+    )
+    checks = tag("td", *(tag("span", kind, class_="kind") for kind in entry.kinds), class_="kinds")
+    return tag(
+        "tr",
+        where,
+        tag("td", formula(entry.title), class_="about"),
+        verdict,
+        tag("td", _tightness(entry), class_="tight"),
+        checks,
+        data_grade=grade,
+        data_section=entry.section.partition(".")[0],
+        data_search=searched.casefold(),
+    )
+
+
+MOST_TITLES = 3
+
+
+def _errata_of(model: Page, entry: Entry) -> list[Html]:
+    """Links to the errata of an entry, with their titles where they are few."""
+    links = [erratum_link(id) for id in entry.errata]
+    if len(links) > MOST_TITLES:
+        return links
+    found = [model.inventory.erratum(id) for id in entry.errata]
+    titles = [formula(e.title) if e else "" for e in found]
+    return [tag("span", link, title, class_="rest") for link, title in zip(links, titles, strict=True)]
+
+
+def _rest(entry: Entry) -> str:
+    """What the verdict says beyond its badge and its errata."""
+    text = entry.standing.text
+    if entry.standing.verdict.grade in ("refuted", "unrepaired"):
+        rest = text.partition(")")[2].removeprefix(", ")
+        return f"the correction holds {rest}" if rest.startswith("if ") else rest
+    for start in ("holds, loose ", "holds only if ", "holds", "cited", "no violation found", "not in this run"):
+        if text.startswith(start):
+            rest = text.removeprefix(start).strip()
+            rest = rest[1:-1] if rest.startswith("(") and rest.endswith(")") and rest.count("(") == 1 else rest
+            return f"only if {rest}" if start == "holds only if " else rest.removeprefix("; ")
+    return text
+
+
+def _tightness(entry: Entry) -> Html | None:
+    if entry.ratio is None:
+        return None
+    return join([meter(entry.ratio), tag("span", svg.number(entry.ratio), class_="figure")])
+
+
+def graph_section(model: Page, frugal: Frugal) -> Html:
+    """The statement graph and its colours."""
+    counts = model.counts()
+    legend = [badge(grade) for grade in GRADES if counts[grade]]
+    intro = tag(
+        "p",
+        "A line leads from what a proof uses, on the left, to what it proves, on the right. Rounded nodes are"
+        " algorithms. Every node leads to its checks.",
+        class_="fine",
+    )
+    return join([intro, tag("p", *legend, class_="legend"), tag("div", graph.draw(model), class_="scroll", tabindex=0)])
+
+
+def tightness_bars(model: Page, frugal: Frugal) -> Html:
+    """The largest left side over right side of every claim that held, nearest to 1 first."""
+    best: dict[tuple[str, str], Result] = {}
+    for result in sorted(model.report.ordered(), key=lambda r: -(r.ratio or 0.0)):
+        if result.ratio is not None and result.holds and not result.error:
+            best.setdefault((held_by(result.statement)[-1], result.edition), result)
+    rows = [
+        tag(
+            "tr",
+            tag("td", to_detail(model, r.statement, name_of(model, r.statement)), tag("code", r.name)),
+            tag("td", meter(r.ratio or 0.0)),
+            tag("td", svg.number(r.ratio or 0.0), class_="figure"),
+            tag("td", tag("span", r.edition, class_="kind"), formula(r.tight)),
+        )
+        for r in best.values()
+    ]
+    intro = tag(
+        "p",
+        "The largest left side over right side that was met, for each statement and edition. At 1 the constant is"
+        " attained and cannot be bettered.",
+        class_="fine",
+    )
+    return join([intro, tag("table", tag("tbody", *rows), class_="bars")]) if rows else Html("")
