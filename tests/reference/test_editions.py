@@ -170,6 +170,14 @@ def test_a_shared_erratum_anchors_what_stands_on_one_side() -> None:
     assert got[frozenset({"E9.1", "E9.2", "E9.3"})] == [0, "new", "ins"]
 
 
+def test_a_deletion_next_to_an_insertion_comes_first_before_an_anchor_too() -> None:
+    printed = "y = [x]\ny.append('del')  # [E9.3]\ny.append('old')  # [E9.1]\nreturn y"
+    corrected = "y = [x]\ny.append('ins')  # [E9.2]\ny.append('new')  # [E9.1]\nreturn y"
+    got = results(printed, corrected)
+    assert got[frozenset({"E9.2"})] == [0, "del", "ins", "old"]
+    assert got[frozenset({"E9.1", "E9.2", "E9.3"})] == [0, "ins", "new"]
+
+
 def test_an_insertion_before_the_anchor_stays_before_it() -> None:
     """The printed side has nothing there; sorting by index on either side would put it after."""
     printed = "y = [x]\ny.append('a')  # [E9.1]\ny.append('b')  # [E9.2]\nreturn y"
