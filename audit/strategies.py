@@ -138,7 +138,7 @@ def vectors(dim: int, size: Rational = 4) -> SearchStrategy[ExactVector]:
 
 @hs.composite
 def in_ball(draw: hs.DrawFn, dim: int, p: Any, radius: Rational = 1) -> ExactVector:
-    """Vectors with ‖u‖_p ≤ radius, exactly; about half of them within 2^−20 (relative) of the sphere."""
+    """Vectors with ‖u‖_p ≤ radius, exactly; many of them on the sphere but for a scale rounded down to the grid."""
     u = draw(vectors(dim, 1))
     if not any(u) or radius == 0:
         return (Fraction(0),) * dim

@@ -250,7 +250,7 @@ LOSSES = [
     make(p)
     for p in (1, Fraction(3, 2), 2, INF)
     for make in (
-        lambda p: RobustPhaseRetrieval(1, 2, p),
+        lambda p: RobustPhaseRetrieval(2, "1.5", p),
         lambda p: TanhRegression(2, p),
         lambda p: NegativeQuadratic(2, 3, "0.5", p),
         lambda p: Penalised(MCP(1, 2), 2, p),
