@@ -5,11 +5,13 @@
 | w, (x, y) | `w`, `x` (a vector), `ell` = ℓ^{(y)} |
 | β, α, L_0, R, M | `p: OracleParameters` |
 | m = ⟨w, x⟩ | `m` |
-| [a, b] | `a`, `b` |
-| m_t | `m_t` |
+| [a, b], m_t, ū | `a`, `b`, `m_t`, `u`, each as τ = (its distance from m)·β/L0 |
 | h_β(u) = ℓ(u) + (β/2)(u − m)² | `ProximalLoss` |
-| ū | `u` |
-| O_{β,α,R}(w, (x, y)) | `oracle(…).gradient` |
+| β(m − ū), O_{β,α,R}(w, (x, y)) | `derivative` = −L0·τ, `gradient` |
+
+Positions are kept relative to m in units of L0/β. With M = ℝ they are then dyadic numbers, exact in every number
+system: a test at a point where ℓ is flat or has its kink is decided even in balls, and the derivative −L0·τ is not a
+difference.
 
 **The printed algorithm never looks at the loss.** Let g(u) = ℓ(u) + c(u − m)², c > 0 (c = 1 as printed), ℓ convex,
 so g is strictly convex. Line 6 keeps the half whose quarter point has the *larger* value, so the next midpoint
@@ -96,22 +98,37 @@ Oracle: TypeAlias = Callable[[Numbers, Vector, Vector, ScalarLoss, OracleParamet
 
 
 class ProximalLoss:
-    """g(u) = ℓ(u) + c(u − m)², counting what it asks of ℓ; c = β/2 makes it the paper's h_β."""
+    """g(u) = ℓ(u) + c(u − m)² at u = m + τr, r = L0/β, counting what it asks of ℓ; `pull` = 2cr, and c = β/2
+    makes it h_β.
+    """
 
-    __slots__ = ("K", "c", "count", "ell", "m")
+    __slots__ = ("K", "count", "ell", "m", "pull", "r")
 
-    def __init__(self, K: Numbers, ell: ScalarLoss, c: Real, m: Real, count: Counter):
-        self.K, self.ell, self.c, self.m, self.count = K, ell, c, m, count
+    def __init__(self, K: Numbers, ell: ScalarLoss, pull: Real, m: Real, p: OracleParameters):
+        self.K, self.ell, self.pull, self.m, self.r, self.count = K, ell, pull, m, p.L0 / p.beta, p.count
 
-    def value(self, u: Real) -> Real:
+    def at(self, tau: Real) -> Real:
+        """u = m + τr."""
+        return self.m + tau * self.r
+
+    def value(self, tau: Real) -> Real:
         """g(u)."""
         self.count.values += 1
-        return self.ell.value(self.K, u) + self.c * (u - self.m) * (u - self.m)
+        return self.ell.value(self.K, self.at(tau)) + self.pull * self.r * tau * tau / 2
 
-    def subgradient(self, u: Real) -> Real:
+    def subgradient(self, tau: Real) -> Real:
         """An element of ∂g(u)."""
         self.count.subgradients += 1
-        return self.ell.subgradient(self.K, u) + 2 * self.c * (u - self.m)
+        return self.ell.subgradient(self.K, self.at(tau)) + self.pull * tau
+
+
+def window(K: Numbers, m: Real, p: OracleParameters, width: int) -> tuple[Real, Real]:
+    """M ∩ [m ± width·L0/β] in units τ: exactly ±width where M = ℝ."""
+    if p.M == REAL_LINE:
+        return K(-width), K(width)
+    r = p.L0 / p.beta
+    a, b = p.M.meet(K, m - width * r, m + width * r)
+    return (a - m) / r, (b - m) / r
 
 
 # ----------------------------------------------------------------------------------------- Algorithm 1
@@ -124,10 +141,10 @@ def oracle_printed(
     """Algorithm 1 as printed. It returns 0 whatever the loss (proof above)."""
     p.count.calls += 1
     m = w @ x  # L1
-    a, b = p.M.meet(K, m - 2 * p.L0 / p.beta, m + 2 * p.L0 / p.beta)  # L2 [E3.4]
+    a, b = window(K, m, p, 2)  # L2 [E3.4]
     T = least_exponent(K, 16 * p.L0 * p.L0 * p.R * p.R, p.alpha * p.alpha)  # L3 [E3.4]
-    c = K(1)  # [E3.2] the factor of the square on lines 6 and 10
-    g, midpoints = ProximalLoss(K, ell, c, m, p.count), []
+    pull = 2 * p.L0 / p.beta  # [E3.2] the square on lines 6 and 10 with factor 1
+    g, midpoints = ProximalLoss(K, ell, pull, m, p), []
     for t in range(1, T + 1):  # L4
         m_t = (a + b) / 2  # L5
         rise = g.value((m_t + b) / 2) - g.value((a + m_t) / 2)  # [E3.3] what line 6 looks at
@@ -136,11 +153,11 @@ def oracle_printed(
         else:  # L8
             a = m_t  # L9
         midpoints.append(m_t)
-        mark(trace, 5, "m_t", m_t, t)
+        mark(trace, 5, "m_t", g.at(m_t), t)
     u = midpoints[K.argmin([g.value(v) for v in midpoints])]  # L10 [E3.4]
-    derivative = p.beta * (m - u)  # [E3.4]
-    mark(trace, 10, "u", u)
-    return OracleOutput(x * derivative, derivative, u)  # L11
+    derivative = -p.L0 * u  # [E3.4] β(m − ū)
+    mark(trace, 10, "u", g.at(u))
+    return OracleOutput(x * derivative, derivative, g.at(u))  # L11
 
 
 @implements("Alg:gll_oracle")
@@ -150,10 +167,10 @@ def oracle(
     """Algorithm 1, corrected: T = ⌈log2(L0R/α)⌉ subgradients halve [m ± L0/β]; the middle of what is left is ū."""
     p.count.calls += 1
     m = w @ x  # L1
-    a, b = p.M.meet(K, m - p.L0 / p.beta, m + p.L0 / p.beta)  # L2 [E3.4]
+    a, b = window(K, m, p, 1)  # L2 [E3.4]
     T = least_exponent(K, p.L0 * p.R, p.alpha)  # L3 [E3.4]
-    c = p.beta / 2  # [E3.2] the factor of the square on lines 6 and 10
-    g, midpoints = ProximalLoss(K, ell, c, m, p.count), []
+    pull = p.L0  # [E3.2] the square on lines 6 and 10 with factor β/2
+    g, midpoints = ProximalLoss(K, ell, pull, m, p), []
     for t in range(1, T + 1):  # L4
         m_t = (a + b) / 2  # L5
         rise = g.subgradient(m_t)  # [E3.3] what line 6 looks at
@@ -162,11 +179,11 @@ def oracle(
         else:  # L8
             a = m_t  # L9
         midpoints.append(m_t)
-        mark(trace, 5, "m_t", m_t, t)
+        mark(trace, 5, "m_t", g.at(m_t), t)
     u = (a + b) / 2  # L10 [E3.4]
-    derivative = K.clip(p.beta * (m - u), -p.L0, p.L0)  # [E3.4]
-    mark(trace, 10, "u", u)
-    return OracleOutput(x * derivative, derivative, u)  # L11
+    derivative = K.clip(-p.L0 * u, -p.L0, p.L0)  # [E3.4] β(m − ū)
+    mark(trace, 10, "u", g.at(u))
+    return OracleOutput(x * derivative, derivative, g.at(u))  # L11
 
 
 def least_exponent(K: Numbers, x: Real, y: Real) -> int:
@@ -192,19 +209,19 @@ def value_oracle(
     """
     p.count.calls += 1
     m = w @ x
-    a, b = p.M.meet(K, m - p.L0 / p.beta, m + p.L0 / p.beta)
-    h = ProximalLoss(K, ell, p.beta / 2, m, p.count)
+    a, b = window(K, m, p, 1)
+    h = ProximalLoss(K, ell, p.L0, m, p)
     for t in range(1, value_search_length(K, p.L0 * p.R, p.alpha) + 1):
         left, right = a + (b - a) / 4, b - (b - a) / 4
         if K.ge(h.value(left), h.value(right)):
             a = left
         else:
             b = right
-        mark(trace, 5, "m_t", (a + b) / 2, t)
+        mark(trace, 5, "m_t", h.at((a + b) / 2), t)
     u = (a + b) / 2
-    derivative = K.clip(p.beta * (m - u), -p.L0, p.L0)
-    mark(trace, 10, "u", u)
-    return OracleOutput(x * derivative, derivative, u)
+    derivative = K.clip(-p.L0 * u, -p.L0, p.L0)
+    mark(trace, 10, "u", h.at(u))
+    return OracleOutput(x * derivative, derivative, h.at(u))
 
 
 def value_search_length(K: Numbers, x: Real, y: Real) -> int:
