@@ -159,7 +159,7 @@ def _print_summary(report: job.Report, differences: list[job.Difference], consol
         table.add_row(Text(one_line(id)), str(standing.ran), verdict)
     console.print(table)
     counts = Counter(standings[id].verdict.grade for id in shown)
-    console.print(", ".join(f"{counts[g]} {GRADE_WORDS[g]}" for g in GRADES if counts[g]), highlight=False)
+    console.print("; ".join(f"{counts[g]} {GRADE_WORDS[g]}" for g in GRADES if counts[g]), highlight=False)
     for result in report.unexpected:
         found = result.error or ("holds" if result.holds else "does not hold")
         _say(console, f"not as recorded: {result.name} ({result.statement}): {found}")

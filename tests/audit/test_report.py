@@ -615,6 +615,15 @@ def test_the_theme_switches(desk: Browser, pages: dict[str, Path]) -> None:
     assert desk.console() == []
 
 
+def test_the_table_keeps_its_columns_on_a_narrow_screen(desk: Browser, pages: dict[str, Path]) -> None:
+    desk.open(pages["typical"])
+    for width in (760, 1200):
+        desk.call("POST", "/window/rect", {"width": width, "height": 900})
+        columns = desk.do("return [...document.querySelectorAll('.verdicts th')].map(c => c.offsetWidth)")
+        assert min(columns) > width / 14
+        assert desk.do("return document.scrollingElement.scrollWidth <= innerWidth")
+
+
 def test_hostile_strings_do_nothing_in_a_browser(desk: Browser, pages: dict[str, Path]) -> None:
     desk.open(pages["hostile"])
     assert desk.do("return typeof window.pwned") == "undefined"
