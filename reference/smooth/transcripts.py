@@ -1,8 +1,9 @@
 """The exact law of what Algorithm 4 reveals: all sequences of chosen vertices, for sizes at which they can be listed.
 
-Given the vertices chosen so far all points w are known, so a transcript's probability is a product of report-noisy-min laws
-(`privacy.noisy_min_law`). ŵ is a function of the transcript and an independent index, so a bound for the transcript
-holds for the output. The batches are fixed, as they are in every proof: the bound holds for each assignment.
+Given the vertices chosen so far all points w are known, so a transcript's probability is a product of
+report-noisy-min laws (`privacy.noisy_min_law`). ŵ is a function of the transcript and an independent index, so a
+bound for the transcript holds for the output. The batches are fixed, as they are in every proof: the bound holds for
+each assignment.
 """
 
 from __future__ import annotations

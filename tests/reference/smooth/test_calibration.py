@@ -1,4 +1,5 @@
-"""Noise scales: exact laws of transcripts, the ratios that the prose quotes, the Gaussian calibration of Algorithm 5."""
+"""Noise scales: exact laws of transcripts, the ratios that the prose quotes, the Gaussian calibration of Algorithm 5.
+"""
 
 from fractions import Fraction
 from itertools import product
@@ -138,7 +139,9 @@ def test_zcdp_scale_against_exact_composition():
 @pytest.mark.statement("thm:privacy-noisySFW", kind="certified")
 @pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "1e-6"), (1, "1e-6"), (6, "1e-2"), (9, "1e-6"), (30, "1e-8")])
 def test_stretch_makes_the_constant_sixteen_enough(epsilon, delta):
-    """Corrected releases: one at t = 0, two at t ≥ 1, with η_{t−1}. Without the stretch (9, 1e-6) and (30, 1e-8) fail."""
+    """Corrected releases: one at t = 0, two at t ≥ 1, with η_{t−1}. Without the stretch (9, 1e-6) and (30, 1e-8)
+    fail.
+    """
     B = Ball(128)
     for releases in (1, 2):
         mu = B(epsilon) * B.sqrt(B(releases)) / (2 * B.sqrt(c.log_inverse(B, delta)))
@@ -159,11 +162,17 @@ def test_tight_deviation_spends_exactly_mu():
         assert sensitivity / sigma <= mu
 
 
-@pytest.mark.parametrize("call", [
-    lambda: c.tight_scale(K, 0, 5, 1, 1, 1, 1, "0.01"), lambda: c.tight_scale(K, 4, 5, 1, 1, 1, 1, "0.01", "normal"),
-    lambda: c.tight_scale(K, 4, 5, 1, 1, 1, 1, "1.5"), lambda: c.printed_pair_mu(K, 0, 1, "0.01"),
-    lambda: transcript_law(K, LINEAR, l1_ball(5, 1), [[()] * 9], [1]), lambda: slices((1, 2), [(3,)]),
-])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: c.tight_scale(K, 0, 5, 1, 1, 1, 1, "0.01"),
+        lambda: c.tight_scale(K, 4, 5, 1, 1, 1, 1, "0.01", "normal"),
+        lambda: c.tight_scale(K, 4, 5, 1, 1, 1, 1, "1.5"),
+        lambda: c.printed_pair_mu(K, 0, 1, "0.01"),
+        lambda: transcript_law(K, LINEAR, l1_ball(5, 1), [[()] * 9], [1]),
+        lambda: slices((1, 2), [(3,)]),
+    ],
+)
 def test_bad_input(call):
     with pytest.raises(ValueError, match=r"must|at least") as error:
         call()

@@ -20,7 +20,9 @@ LOSS = SquaredTanh(R=1, p=1)
 
 def dataset(n, d, seed):
     rng = random.Random(seed)
-    return tuple(Example(tuple(Fraction(rng.randint(-8, 8), 8) for _ in range(d)), rng.choice((-1, 1))) for _ in range(n))
+    return tuple(
+        Example(tuple(Fraction(rng.randint(-8, 8), 8) for _ in range(d)), rng.choice((-1, 1))) for _ in range(n)
+    )
 
 
 def gradient(w, z):
@@ -33,9 +35,11 @@ def gradient(w, z):
 def transcription(data, d, R, b, epsilon, delta, tape, corrected):
     """Algorithm 4 written from the listing, with lists and loops and no code of the package."""
     n, D, L0, L1 = len(data), 2.0, float(LOSS.L0), float(LOSS.L1)
-    vertices = [[float(i == j) for i in range(d)] for j in range(d)] + [[-float(i == j) for i in range(d)] for j in range(d)]
+    vertices = [[float(i == j) for i in range(d)] for j in range(d)] + [
+        [-float(i == j) for i in range(d)] for j in range(d)
+    ]
     order, position = tape.permutation("pi", dim=n), 0
-    w, iterates = [0.0] * d, []
+    w, previous, iterates = [0.0] * d, [], []
     for r in range(R):
         log = math.log(1 / float(delta))
         s = 2 * D * (L0 + L1 * D) * 2**r * math.sqrt(max(log, 1) if corrected else log) / (b * epsilon)
@@ -52,8 +56,10 @@ def transcription(data, d, R, b, epsilon, delta, tape, corrected):
                 eta = 1 / math.sqrt(t + 1)
                 estimate = [(1 - eta) * (e + x - y) + eta * x for e, x, y in zip(estimate, now, old, strict=True)]
             noise = tape.laplace("u", r, t, dim=2 * d)
-            scores = [sum(a * g for a, g in zip(v, estimate, strict=True)) + s * u
-                      for v, u in zip(vertices, noise, strict=True)]
+            scores = [
+                sum(a * g for a, g in zip(v, estimate, strict=True)) + s * u
+                for v, u in zip(vertices, noise, strict=True)
+            ]
             v = vertices[scores.index(min(scores))]
             iterates.append(w)
             eta = 1 / math.sqrt(t + 1)
@@ -129,8 +135,10 @@ def test_output_indices():
 
 
 def test_output_is_uniform_over_all_iterates():
-    seen = {poly_sfw(K, LOSS, l1_ball(2, 1), dataset(20, 2, 0), 2, 4, 1, "0.01", SeededTape(i), exact_budget=True).index
-            for i in range(60)}
+    seen = {
+        poly_sfw(K, LOSS, l1_ball(2, 1), dataset(20, 2, 0), 2, 4, 1, "0.01", SeededTape(i), exact_budget=True).index
+        for i in range(60)
+    }
     assert seen == {(0, 0), (1, 0), (1, 1)}
 
 
@@ -168,14 +176,17 @@ def test_declared_draws_are_exact():
         poly_sfw(K, LOSS, l1_ball(2, 1), data, 2, 4, 1, "0.01", tight.replay(), exact_budget=True)
 
 
-@pytest.mark.parametrize(("args", "words"), [
-    ((0, 4, 1, "0.01"), "R = 0 must be an integer of at least 1"),
-    ((3, 3, 1, "0.01"), r"b = 3 must be at least 2\^\(R−1\) = 4"),
-    ((3, 40, 1, "0.01"), "n = 100 must meet bR² ≤ n, that is n ≥ 360"),
-    ((2, 2.5, 1, "0.01"), "b = 2.5 must be an integer"),
-    ((2, 4, 0, "0.01"), "epsilon = 0 must be positive"),
-    ((2, 4, 1, 1), "delta = 1 must be below 1"),
-])
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ((0, 4, 1, "0.01"), "R = 0 must be an integer of at least 1"),
+        ((3, 3, 1, "0.01"), r"b = 3 must be at least 2\^\(R−1\) = 4"),
+        ((3, 40, 1, "0.01"), "n = 100 must meet bR² ≤ n, that is n ≥ 360"),
+        ((2, 2.5, 1, "0.01"), "b = 2.5 must be an integer"),
+        ((2, 4, 0, "0.01"), "epsilon = 0 must be positive"),
+        ((2, 4, 1, 1), "delta = 1 must be below 1"),
+    ],
+)
 def test_bad_input_names_the_condition(args, words):
     with pytest.raises(ValueError, match=words) as error:
         poly_sfw(K, LOSS, l1_ball(2, 1), dataset(100, 2, 0), *args, ZeroTape())

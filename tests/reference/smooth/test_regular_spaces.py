@@ -14,8 +14,10 @@ entries = st.integers(-8, 8).map(lambda i: Fraction(i, 4))
 
 
 @pytest.mark.statement("eqn:k_smooth", kind="adversarial")
-@given(st.sampled_from([Fraction(2), Fraction(5, 2), Fraction(4), Fraction(201, 64)]),
-       st.lists(st.tuples(entries, entries), min_size=1, max_size=6))
+@given(
+    st.sampled_from([Fraction(2), Fraction(5, 2), Fraction(4), Fraction(201, 64)]),
+    st.lists(st.tuples(entries, entries), min_size=1, max_size=6),
+)
 def test_power_norms_are_smooth(rho, pairs):
     """(3) with κ_+ = ρ−1."""
     x, y = K.vector([a for a, _ in pairs]), K.vector([b for _, b in pairs])
@@ -32,7 +34,9 @@ def test_smoothness_constant_cannot_be_smaller(rho):
 
 
 @pytest.mark.statement("eqn:k_equiv_norm", kind="exact")
-@pytest.mark.parametrize(("d", "q"), [(2, INF), (10, INF), (100, INF), (10, 20), (3, 3), (1, INF), (50, Fraction(5, 2))])
+@pytest.mark.parametrize(
+    ("d", "q"), [(2, INF), (10, INF), (100, INF), (10, 20), (3, 3), (1, INF), (50, Fraction(5, 2))]
+)
 def test_equivalence_and_its_extremes(d, q):
     """(4) at e_1 (left equality) and at (1, …, 1) (right equality), and between."""
     space = rs.kappa_provable(K, d, q)
@@ -58,8 +62,9 @@ def test_the_chosen_exponent_is_the_best():
 def test_quoted_values():
     assert round(rs.kappa_provable(K, 1000, INF).kappa, 1) == 34.7
     assert round(rs.kappa_printed(K, 1000, INF), 1) == 13.8
-    assert [rs.polyhedral_kappa_provable(K, J).kappa <= rs.polyhedral_kappa_printed(K, J) for J in (2, 4, 6, 8, 10)] == [
-        True, True, True, True, False]
+    assert [
+        rs.polyhedral_kappa_provable(K, J).kappa <= rs.polyhedral_kappa_printed(K, J) for J in (2, 4, 6, 8, 10)
+    ] == [True, True, True, True, False]
     assert rs.kappa_printed(K, 1, 2) == 0
     assert rs.kappa_provable(K, 1, 2).kappa == 1
     crossing = 2 / (1 - K.log(2 * K.log(K(2))) / K.log(K(2)))
@@ -78,10 +83,16 @@ def test_sign_sums_refute_the_printed_value():
         assert B.lt(B(rs.sign_lower_bound(d, columns)), rs.kappa_printed(B, d, INF))
 
 
-@pytest.mark.parametrize("call", [
-    lambda: rs.kappa_printed(K, 3, 1), lambda: rs.kappa_provable(K, 0, 2), lambda: rs.polyhedral_kappa_printed(K, 1),
-    lambda: rs.polyhedral_kappa_provable(K, 0), lambda: rs.sign_lower_bound(5, 2),
-])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: rs.kappa_printed(K, 3, 1),
+        lambda: rs.kappa_provable(K, 0, 2),
+        lambda: rs.polyhedral_kappa_printed(K, 1),
+        lambda: rs.polyhedral_kappa_provable(K, 0),
+        lambda: rs.sign_lower_bound(5, 2),
+    ],
+)
 def test_bad_input(call):
     with pytest.raises(ValueError, match="must"):
         call()

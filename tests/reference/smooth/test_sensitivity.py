@@ -146,10 +146,16 @@ def test_harmonic_and_batches():
     assert s.batch_sizes(10, 4) == (10, 5, 4, 3)
 
 
-@pytest.mark.parametrize("call", [
-    lambda: s.decay(K, 3, 2), lambda: s.trajectory(K, 4, 4), lambda: s.round_sums(K, 0), lambda: s.unravelled(K, 0),
-    lambda: s.unit_sums(K, (1, 2), [K(1)]),
-])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: s.decay(K, 3, 2),
+        lambda: s.trajectory(K, 4, 4),
+        lambda: s.round_sums(K, 0),
+        lambda: s.unravelled(K, 0),
+        lambda: s.unit_sums(K, (1, 2), [K(1)]),
+    ],
+)
 def test_bad_input_is_one_clear_line(call):
     with pytest.raises(ValueError, match="must") as error:
         call()

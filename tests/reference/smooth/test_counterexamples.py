@@ -1,0 +1,74 @@
+"""Every erratum of Section 4 is shown by its function, and every number that the errata quote is what the code
+computes.
+"""
+
+import re
+from fractions import Fraction
+
+import pytest
+
+import reference.smooth.counterexamples as module
+from reference.inventory import load
+from reference.numbers import Ball, Float64
+from reference.registry import LINKS
+from reference.smooth.counterexamples import floor_bias, random_batch_delta
+from reference.smooth.noisy_sfw import failure_threshold
+from reference.smooth.parameters import poly_parameters
+
+FOUND = {
+    link.id: value
+    for value in vars(module).values()
+    for link in getattr(value, LINKS, ())
+    if link.kind == "counterexample"
+}
+OURS = [e for e in load().errata if e.id.startswith("E4.") or (e.id.startswith("E1.") and int(e.id[3:]) >= 10)]
+
+
+@pytest.mark.parametrize("id", sorted(FOUND))
+def test_shown(id):
+    result = FOUND[id]()
+    assert result.shown, result.summary
+    assert result.numbers
+
+
+def test_every_erratum_has_a_counterexample_and_the_other_way_round():
+    own = {e.id for e in OURS if e.id in FOUND or e.id.startswith("E4.")}
+    assert own == set(FOUND)
+    assert len({e.title for e in OURS}) == len(OURS)
+
+
+def _text(id):
+    (entry,) = [e for e in OURS if e.id == id]
+    return f"{entry.title} {entry.printed} {entry.corrected} {entry.cost} {entry.affects}"
+
+
+def test_quoted_numbers():
+    thresholds = [float(failure_threshold(d)[1]) for d in ("1e-2", "1e-4", "1e-6", "1e-8")]
+    assert "3.00, 2.16, 1.24, 0.556" in _text("E4.1")
+    assert [f"{x:.3g}" for x in thresholds] == ["3", "2.16", "1.24", "0.556"]
+    assert re.search(r"6\.24 \(δ = 1e-2\) or 8\.33", _text("E4.2"))
+    assert [int(float(failure_threshold(d, corrected=True)[0]) * 100) for d in ("1e-2", "1e-6")] == [624, 833]
+    numbers = {id: FOUND[id]().numbers for id in ("E4.4", "E4.6", "E4.7", "E4.9", "E4.11", "E4.19", "E4.25")}
+    assert f"{numbers['E4.4']['delta_with_8_uses']:.0e}" == "8e-04"
+    assert f"{numbers['E4.6']['advanced_composition']:.3f}ε" in _text("E4.6")
+    assert f"{numbers['E4.6']['optimal_composition']:.3f}ε" in _text("E4.6")
+    assert f"{numbers['E4.7']['vertex']:.2f}" in _text("E4.7")
+    assert f"{numbers['E4.9']['sensitivity']:.0f}" in _text("E4.9")
+    assert (
+        f"{numbers['E4.11']['provable_1000']:.1f} at d = 1000, printed {numbers['E4.11']['printed_1000']:.1f}"
+        in _text("E4.11")
+    )
+    assert f"{numbers['E4.19']['at_R_1']:.2f}" in _text("E4.19")
+    _, error, bound = floor_bias(4096, 10240)
+    assert f"{error / bound:.2f} times" in _text("E4.5")
+    assert "n < 31701" in _text("E4.21")
+    assert poly_parameters(31701, 200, 1, "1e-6").R == 1
+    assert round(Float64().log(Float64()(2)) / 3, 3) == 0.231
+
+
+def test_positive_controls():
+    """What is repaired does not trip: whole batches have no bias; a small ε survives random batches."""
+    assert all(error == 0 for error in (floor_bias(8, 840)[1],))
+    B = Ball(512)
+    for threshold in range(1, 12):
+        assert B.lt(random_batch_delta(B, 4, "0.01", threshold), B(Fraction(1, 100)))
