@@ -59,8 +59,8 @@ def body_lines(function: Body) -> list[str]:
 
 def numbered_body(function: Body) -> list[tuple[int, str]]:
     """The body with each line's number in its file."""
-    first = inspect.getsourcelines(function)[1]
-    lines, start = _source(function).splitlines(), _body_start(function)
+    source, first = _source_and_line(function)
+    lines, start = source.splitlines(), _body_start(function)
     return [(first + i, line) for i, line in enumerate(lines) if i >= start and line.strip()]
 
 
@@ -81,10 +81,18 @@ def tags(line: str) -> list[str]:
     return list(dict.fromkeys(_TAG.findall(comment))) if mark else []
 
 
+@lru_cache(maxsize=1024)
+def _source_and_line(function: Body) -> tuple[str, int]:
+    """The source without indentation, and where it starts in its file: slow to find, so it is kept."""
+    lines, first = inspect.getsourcelines(function)
+    return textwrap.dedent("".join(lines)), first
+
+
 def _source(function: Body) -> str:
-    return textwrap.dedent(inspect.getsource(function))
+    return _source_and_line(function)[0]
 
 
+@lru_cache(maxsize=1024)
 def _function_node(function: Body) -> ast.FunctionDef:
     node = ast.parse(_source(function)).body[0]
     if not isinstance(node, ast.FunctionDef):

@@ -10,10 +10,12 @@ from typing import Any
 
 from audit.errors import InputError
 from audit.quoted import quotes_in
+from audit.run import inventory
 from audit.trace import compare, graph, proofs_map
 from audit.trace.coverage import Trace, trace
 from audit.trace.links import checkout
 from audit.trace.show import describe, show
+from reference.inventory import Inventory
 
 HELP = "from a statement to its code, checks, errata and verdict, and back"
 EXAMPLE = "dpso trace lem:oracle"
@@ -34,13 +36,13 @@ def run(args: argparse.Namespace) -> int:
     """Do what the options ask for; without any, show the whole inventory in brief."""
     if args.id is not None and (args.check or args.write or args.paper or args.graph):
         raise InputError(f"ID {args.id!r} goes without --check, --write, --paper and --graph")
+    if args.paper is not None:
+        return _paper(inventory(), args.paper, args.json)
     links = trace()
     if args.check:
         return _check(links, args.json)
     if args.write:
         return _write(links, args.json)
-    if args.paper is not None:
-        return _paper(links, args.paper, args.json)
     if args.graph is not None:
         return _graph(links, args.graph, args.json)
     return _show(links, args.id, args.json)
@@ -81,9 +83,9 @@ def _write(links: Trace, as_json: bool) -> int:
     return 0
 
 
-def _paper(links: Trace, path: Path, as_json: bool) -> int:
-    result = compare.compare_file(links.inventory, path)
-    left = compare.unjudged(links.inventory, compare.load_tex(path)) if result.identical else []
+def _paper(known: Inventory, path: Path, as_json: bool) -> int:
+    result = compare.compare_file(known, path)
+    left = compare.unjudged(known, compare.load_tex(path)) if result.identical else []
     data = {"identical": result.identical, "labels": result.total, "lines without a verdict": left}
     _print(as_json, data | result.paragraphs, list(compare.summary(result, path, left)))
     return 0 if result.identical else 1

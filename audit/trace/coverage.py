@@ -8,7 +8,7 @@ from itertools import groupby
 
 from audit.run import inventory, read_record
 from audit.statements.framework import LEVELS, Check, Level, collect
-from audit.trace.links import CodeLink, PytestLink, checkout, code_links, linked_tests, nodes
+from audit.trace.links import CodeLink, PytestLink, checkout, code_links, tests_of
 from reference.editions import EditionError, errata_of, line_marks
 from reference.inventory import Algorithm, Inventory
 
@@ -159,12 +159,13 @@ def _owner(inventory: Inventory, id: str) -> str:
 def trace() -> Trace:
     """Collect everything that the project says about itself."""
     root = checkout()
+    tests, nodes = tests_of(root) if root else ([], frozenset())
     record = read_record()
     return Trace(
         inventory=inventory(),
         code=tuple(code_links()),
-        tests=tuple(linked_tests(root)) if root else (),
-        nodes=nodes(root) if root else frozenset(),
+        tests=tuple(tests),
+        nodes=nodes,
         checks=tuple(collect()),
         recorded=dict(record.get("verdicts", {})),
         recorded_checks=frozenset(r["name"] for r in record.get("results", ())),

@@ -122,33 +122,19 @@ def _links_of(target: Any, module: str) -> Iterator[CodeLink]:
 # ------------------------------------------------------------------------------------------------ tests
 
 
-def files_of_tests(root: Path) -> list[Path]:
-    """The test modules of a checkout, in the order of names."""
-    return sorted(root.glob("tests/**/test_*.py"))
+def tests_of(root: Path) -> tuple[list[PytestLink], frozenset[str]]:
+    """The tests of a checkout, read without importing them.
 
-
-def linked_tests(root: Path) -> list[PytestLink]:
-    """The tests that carry `@pytest.mark.statement(id, kind=…)`, read without importing them."""
-    found: list[PytestLink] = []
-    for path in files_of_tests(root):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        found.extend(_tests_in(tree, path.relative_to(root).as_posix()))
-    return found
-
-
-def nodes(root: Path) -> frozenset[str]:
-    """Every test of a checkout, by pytest's name for it, parameters aside."""
-    return frozenset(
-        f"{path.relative_to(root).as_posix()}::{name}"
-        for path in files_of_tests(root)
-        for name, _ in _functions(ast.parse(path.read_text(encoding="utf-8")))
-    )
-
-
-def _tests_in(tree: ast.Module, path: str) -> Iterator[PytestLink]:
-    for name, decorators in _functions(tree):
-        for id, kind in _marks(decorators):
-            yield PytestLink(id, kind, path, name)
+    First those that carry `@pytest.mark.statement(id, kind=…)`, then the names of all, parameters aside.
+    """
+    links: list[PytestLink] = []
+    nodes: list[str] = []
+    for path in sorted(root.glob("tests/**/test_*.py")):
+        file = path.relative_to(root).as_posix()
+        for name, decorators in _functions(ast.parse(path.read_text(encoding="utf-8"))):
+            nodes.append(f"{file}::{name}")
+            links.extend(PytestLink(id, kind, file, name) for id, kind in _marks(decorators))
+    return links, frozenset(nodes)
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[str, list[ast.expr]]]:

@@ -187,8 +187,8 @@ def _code(trace: Trace, name: str) -> list[CodeLink]:
     if match is None or not match[1].endswith(".py"):
         return []
     file, number = Path(match[1]).resolve(), int(match[2])
-    here = [link for link in trace.code if file in (Path(ROOT, link.path).resolve(), Path(link.path).resolve())]
-    return [link for link in here if link.lines()[0] <= number <= link.lines()[1]]
+    path = file.relative_to(ROOT.resolve()).as_posix() if file.is_relative_to(ROOT.resolve()) else match[1]
+    return [link for link in trace.code if link.path == path and link.lines()[0] <= number <= link.lines()[1]]
 
 
 def _functions(trace: Trace, name: str, links: Sequence[CodeLink]) -> dict[str, Any]:
