@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction as F
+from fractions import Fraction
 from random import Random
 
 import pytest
@@ -43,6 +43,8 @@ from reference.setting import (
     Quantile,
     ScalarLoss,
 )
+
+F = Fraction
 
 K = MP(40)
 TINY = F(1, 10**30)

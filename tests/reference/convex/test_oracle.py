@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction as F
+from fractions import Fraction
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -30,6 +31,8 @@ from reference.numbers import MP, Ball, Float64, Numbers, certify
 from reference.setting import Absolute, Hinge, Huber, Logistic, PiecewiseLinear, Quantile, ScalarLoss
 from reference.trace_events import Trace
 from tests.reference.convex.test_moreau import cases
+
+F = Fraction
 
 EXACT = MP(60)
 SOUND = ({"E3.1", "E3.2", "E3.3"}, {"E3.1", "E3.2", "E3.3", "E3.4"})
@@ -72,7 +75,9 @@ def test_with_another_M_the_printed_oracle_does_not_look_at_the_loss_either() ->
     p = oracle_parameters(K, beta=4, alpha=F(1, 100), L0=1, R=1, M=M)
     losses = (Absolute(1), Hinge(-1), Huber(-2, 1))
     assert {call(K, oracle_printed, ell, F(1, 8), p) for ell in losses} == {0.0}
-    assert {call(K, oracle_printed, ell, 0, p) for ell in losses} == {-0.5}  # β(m − m_1) with m_1 = 1/8, the middle of M ∩ [m ± 1/2]
+    assert {call(K, oracle_printed, ell, 0, p) for ell in losses} == {
+        -0.5
+    }  # β(m − m_1) with m_1 = 1/8, the middle of M ∩ [m ± 1/2]
 
 
 @pytest.mark.statement("Alg:gll_oracle", kind="adversarial")
@@ -174,8 +179,18 @@ def test_evaluations_are_counted_exactly() -> None:
             return super().subgradient(K, u)  # type: ignore[arg-type]
 
     K = Float64()
-    for alpha, T, printed in ((F(1, 2), 1, 6), (F(1, 3), 2, 8), (F(1, 1000), 10, 24), (F(1, 1024), 10, 24), (2, 0, 2)):
-        for run, subgradients, values in ((oracle, T, 0), (oracle_printed, 0, 3 * printed), (closed_form_oracle, 0, 0)):
+    for alpha, T, printed in (
+        (F(1, 2), 1, 6),
+        (F(1, 3), 2, 8),
+        (F(1, 1000), 10, 24),
+        (F(1, 1024), 10, 24),
+        (2, 0, 2),
+    ):
+        for run, subgradients, values in (
+            (oracle, T, 0),
+            (oracle_printed, 0, 3 * printed),
+            (closed_form_oracle, 0, 0),
+        ):
             p, Counting.asked = oracle_parameters(K, beta=3, alpha=alpha, L0=1, R=1), Counter()
             call(K, run, Counting(F(1, 3)), 0, p)
             assert (Counting.asked.subgradients, Counting.asked.values) == (subgradients, values)
@@ -200,9 +215,10 @@ def test_the_derivative_is_a_monotone_quantisation() -> None:
     for ell, beta, _ in cases(16, 4):
         p = oracle_parameters(K, beta=beta, alpha=alpha, L0=1, R=1)
         kinks = list(getattr(ell, "kinks", ())) or [F(0)]
-        points = sorted({F(i, 50) for i in range(-150, 150, 7)} | {k + F(j, 16) / beta for k in kinks for j in range(-16, 17)})
+        edges = {k + F(j, 16) / beta for k in kinks for j in range(-16, 17)}
+        points = sorted(edges | {F(i, 50) for i in range(-150, 150, 7)})
         found = [call(K, oracle, ell, m, p) for m in points]
-        assert all(a <= b for a, b in zip(found, found[1:], strict=False)), (ell, beta)  # type: ignore[operator]
+        assert all(a <= b for a, b in pairwise(found)), (ell, beta)  # type: ignore[operator]
         cells = {(c + 1) / quantum(K, p) - F(1, 2) for c in found}  # type: ignore[operator]
         assert all(abs(float(c) - round(float(c))) < 1e-12 and -1e-9 < c < 15.5 for c in cells)
 

@@ -1,0 +1,204 @@
+"""How far one record moves a phase: bounds, the pairs that attain them, and what breaks them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+
+import pytest
+
+from reference.convex.counterexamples import expanding_shift
+from reference.convex.oracle import Oracle, closed_form_oracle, oracle, oracle_parameters
+from reference.convex.phased_sgd import curvature, phased_parameters, phased_sgd, step_size, theorem_beta_printed
+from reference.convex.sensitivity import (
+    average_bound,
+    average_quadrature,
+    iterate_bound,
+    iterate_supremum,
+    padded,
+    phase_deltas,
+    pushing_oracle,
+    shift_of_output,
+    tight_sigma,
+    widest_pair,
+)
+from reference.numbers import MP, Ball, Float64, norm
+from reference.privacy import gaussian_mu
+from reference.setting import GLL, Absolute, EpsilonInsensitive, Example, L2Ball, WholeSpace
+from reference.tape import ZeroTape
+
+F = Fraction
+K = Float64()
+APART = (Example((1, 0), 1000), Example((1, 0), -1000))
+ABSOLUTE = GLL(Absolute, 1, 1)
+
+
+@pytest.mark.statement("thm:l2_glm", kind="adversarial")
+@pytest.mark.parametrize("T", [2, 10, 200])
+@pytest.mark.parametrize("alpha", [F(1, 3), F(1, 64)])
+def test_the_drift_of_the_corrected_oracle_adds_in_quadrature(T: int, alpha: F) -> None:
+    """The widest pair reaches the supremum; the linear bound is far above."""
+    p = oracle_parameters(K, beta=12, alpha=alpha, L0=1, R=1)
+    eta = 1 / 12
+    pair = widest_pair(oracle, p, ABSOLUTE, eta, T, gap=1e-10, first=APART)
+    supremum = iterate_supremum(K, eta, T, p)
+    assert supremum * (1 - 1e-6) <= pair.last <= supremum * (1 + 1e-12)
+    assert pair.average <= average_quadrature(K, eta, T, p) * (1 + 1e-12) <= average_bound(K, eta, T, p)
+    assert pair.average >= average_quadrature(K, eta, T, p) * 0.98
+    assert supremum <= 2 * eta * math.sqrt(1 + float(alpha) ** 2 * (T - 1)) <= iterate_bound(K, eta, T, p)
+
+
+@pytest.mark.statement("thm:l2_glm", kind="adversarial")
+def test_random_pairs_stay_below_the_supremum() -> None:
+    """Random data in two and three dimensions, constrained and not: no pair exceeds it (mutant: one dimension less)."""
+    rng, largest = Random(1), 0.0
+    for trial in range(150):
+        d, T = rng.choice([2, 3]), rng.choice([3, 6])
+        p = oracle_parameters(K, beta=10, alpha=rng.choice([F(1, 3), F(1, 10)]), L0=1, R=1)
+        eta, W = rng.choice([0.1, 0.03]), rng.choice([WholeSpace(d), L2Ball([0] * d, F(1, 10))])
+        runs = []
+        first = [rng.gauss(0, 1) for _ in range(d)]
+        shared = [([rng.gauss(0, 1) for _ in range(d)], rng.gauss(0, 0.05)) for _ in range(T - 1)]
+        for sign in (1, -1):
+            u = K.zeros(d)
+            for x, y in [(first, 1000 * sign), *shared]:
+                unit = K.vector(x) * (1 / math.hypot(*x))
+                u = W.project(K, u - oracle(K, u, unit, Absolute(y), p).gradient * eta)
+            runs.append(u)
+        ratio = norm(K, runs[0] - runs[1], 2) / iterate_supremum(K, eta, T, p)
+        assert ratio <= 1 + 1e-12, trial
+        largest = max(largest, ratio)
+    assert largest > 0.9
+
+
+@pytest.mark.statement("thm:l2_glm", kind="adversarial")
+@pytest.mark.parametrize("T", [1, 2, 9])
+def test_the_linear_bound_is_attained_by_an_oracle_that_pushes(T: int) -> None:
+    p = oracle_parameters(K, beta=1, alpha=F(1, 10), L0=1, R=1)
+    flat = GLL(lambda y: EpsilonInsensitive(y, 5) if abs(y) < 100 else Absolute(y), 1, 1)
+    eta = 0.01
+
+    def capped(*args: object) -> object:
+        return (pushing_oracle if abs(args[3].y) < 100 else closed_form_oracle)(*args)  # type: ignore[arg-type,attr-defined]
+
+    # gap = ‖Δ‖·R: x along Δ, so that the errors add up on one line
+    pair = widest_pair(capped, p, flat, eta, T, gap=1e9, first=APART)  # type: ignore[arg-type]
+    assert pair.last == pytest.approx(iterate_bound(K, eta, T, p), rel=1e-12)
+    assert pair.average == pytest.approx(average_bound(K, eta, T, p), rel=1e-12)
+
+
+@pytest.mark.statement("thm:l2_glm", kind="exact")
+def test_the_average_over_the_first_iterates_moves_less() -> None:
+    p = oracle_parameters(K, beta=1, alpha=F(1, 10), L0=1, R=1)
+    assert average_bound(K, 1.0, 1, p, "first") == 0
+    for T in (2, 3, 10):
+        mean = sum(iterate_bound(K, 1.0, t, p) for t in range(1, T)) / T
+        assert average_bound(K, 1.0, T, p, "first") == pytest.approx(mean)
+        mean = sum(iterate_bound(K, 1.0, t, p) for t in range(1, T + 1)) / T
+        assert average_bound(K, 1.0, T, p, "last") == pytest.approx(mean)
+
+
+@pytest.mark.statement("thm:l2_glm", kind="adversarial")
+def test_the_drift_grows_in_one_dimension_only_from_a_flat_start() -> None:
+    """Beyond λ = 1 the bound by quadrature is refused; with α = L0R the oracle is constant and nothing moves."""
+    p = oracle_parameters(K, beta=12, alpha=F(1, 8), L0=1, R=1)
+    with pytest.raises(ValueError, match="be at most 1"):
+        iterate_supremum(K, 0.1, 3, p)
+    coarse = oracle_parameters(K, beta=1, alpha=1, L0=1, R=1)
+    assert iterate_supremum(K, 0.1, 3, coarse) == 0
+    assert widest_pair(oracle, coarse, ABSOLUTE, 0.1, 1, gap=0.1, first=APART).last == 0
+
+
+@pytest.mark.statement("thm:l2_glm", kind="counterexample")
+def test_the_quadrature_fails_for_steps_that_expand() -> None:
+    """Mutant of the proof: λ = 3 in place of λ ≤ 1 lets the widest pair pass the formula."""
+    p = oracle_parameters(K, beta=36, alpha=F(1, 64), L0=1, R=1)
+    eta, T = 1 / 12, 50
+    pair = widest_pair(closed_form_oracle, p, ABSOLUTE, eta, T, gap=2 / 36, first=APART)
+    half = 1 / 64
+    assert pair.last > 3 * 2 * eta * math.sqrt((1 - half) ** 2 + half**2 * (T - 1))
+    grown = 4 * eta**2 * (1 + (T - 1) * (1 - 2 / 3))
+    assert pair.last == pytest.approx(math.sqrt(grown), rel=1e-9)
+
+
+# --------------------------------------------------------------------------------------------- privacy
+
+
+@pytest.mark.statement("thm:l2_glm", kind="certified")
+@pytest.mark.parametrize("n", [2, 6, 100, 4096, 10**6])
+def test_printed_and_tight_noise_are_private(n: int) -> None:
+    """δ_G(ε, Δ_k/σ_k) ≤ δ for every phase, on balls; the tight noise uses δ up."""
+    B = Ball(160)
+    for epsilon, delta in ((1, F(1, 10**6)), (F(1, 10), F(1, 10**12)), (3, F(1, 10**5)), (F(1, 2), F(1, 2))):
+        for W in (L2Ball([0, 0], 1), WholeSpace(2)):
+            p = phased_parameters(B, n, ABSOLUTE, W, epsilon=epsilon, delta=delta)
+            assert all(B.le(d, B(delta)) for d in phase_deltas(B, p))
+            q = replace(p, sigma=tight_sigma(B, epsilon, delta))
+            assert all(B.le(d, B(delta * (1 + F(1, 10**6)))) for d in phase_deltas(B, q))
+            assert all(B.ge(d, B(delta * (1 - F(1, 10**6)))) for d in phase_deltas(B, q))
+
+
+@pytest.mark.statement("thm:l2_glm", kind="exact")
+def test_the_numbers_of_the_privacy_proof() -> None:
+    shares = {n: (n // 2 - 1) / (n * math.log(n)) for n in range(2, 5000)}
+    assert max(shares, key=shares.__getitem__) == 6
+    assert max(shares.values()) == pytest.approx(0.187, abs=1e-3)
+    rate = (1 + max(shares.values())) / 2
+    assert rate == pytest.approx(0.594, abs=1e-3)
+    mu = rate / 2  # times ε/√L
+    assert (mu, mu * mu / 2, mu * math.sqrt(2)) == pytest.approx((0.297, 0.0441, 0.42), abs=1e-3)
+    assert 0.0441 * 13 + 0.42 <= 1
+    assert math.exp(-1 / 169) > 0.994
+    assert rate / 2 * 1 / math.sqrt(2 * math.pi) < 0.12  # μ ≤ 0.297 where ε ≤ √L
+
+
+@pytest.mark.statement("thm:l2_glm", kind="exact")
+def test_tight_noise_is_three_and_a_half_times_less() -> None:
+    M = MP(30)
+    p = phased_parameters(M, 4096, ABSOLUTE, L2Ball([0, 0], 1), epsilon=1, delta="1e-6")
+    rho = 1 / (2 * M.sqrt(M.log(M(10**6))))
+    tight = tight_sigma(M, 1, "1e-6")
+    ratios = [4 / rho / tight(M, rho, M(1), T, p.smoothing) for T in (1, 2048)]
+    assert float(ratios[0]) == pytest.approx(2 * float(gaussian_mu(M, 1, "1e-6")) / float(rho), rel=1e-9)
+    assert float(ratios[0]) == pytest.approx(3.52, abs=0.005)
+    assert 3.3 < float(ratios[1]) < 3.52
+
+
+def test_steps_that_expand_are_not_certified() -> None:
+    beta = theorem_beta_printed(K, 4096, 1, 1)
+    p = phased_parameters(K, 4096, ABSOLUTE, L2Ball([0, 0], 24), epsilon=1, delta="1e-6", beta=beta)
+    assert curvature(K, p) == 4
+    with pytest.raises(ValueError, match="be at most 2"):
+        phase_deltas(K, p)
+
+
+@pytest.mark.statement("thm:l2_glm", kind="counterexample")
+def test_beta_without_the_diameter_loses_privacy_gradually() -> None:
+    """n = 1024: the larger D, the larger δ(1); at D = 24 the steps do not expand and δ is what was promised."""
+    deltas = [expanding_shift(1024, D).delta(1) for D in (24, 48, 96)]
+    assert deltas[0] < 1e-6
+    assert 1e-3 < deltas[1] < deltas[2]
+
+
+@pytest.mark.statement("Alg:phased", kind="exact")
+def test_the_shift_is_what_algorithm_2_releases() -> None:
+    """The pair built on phase 1 and the two runs of the whole algorithm give the same distance."""
+    n = 64
+    p = phased_parameters(K, n, ABSOLUTE, L2Ball([0, 0], F(1, 2)), epsilon=1, delta="1e-6")
+    run: Oracle = oracle
+    pair = widest_pair(run, p.smoothing, ABSOLUTE, step_size(K, p) / 4, n // 2, gap=1e-9, first=APART)
+    one, two = (phased_sgd(K, padded(z, n), p, ZeroTape()) for z in (pair.dataset, pair.neighbour))
+    assert norm(K, one.w - two.w, 2) == pytest.approx(pair.average, rel=1e-12)
+    shift = shift_of_output(pair.average, [phase.sigma for phase in one.phases], 0.4)
+    assert shift.sigma == pytest.approx(one.phases[0].sigma * math.sqrt(sum(16.0**-k for k in range(6))))
+    assert shift.mu == pair.average / shift.sigma
+
+
+def test_the_tail_bound_of_the_noise_is_a_bound() -> None:
+    """P(‖N(0, I_2)‖ ≥ r) = e^{−r²/2} exactly in two dimensions; ours is at least that, and 1 near 0."""
+    for r in (0.5, 2.0, 5.0, 10.0):
+        bound = shift_of_output(1.0, [1.0], r).outside
+        assert math.exp(-r * r / 2) <= bound <= 1
+    assert shift_of_output(1.0, [1.0], 10.0).outside < 1e-19
