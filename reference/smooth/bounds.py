@@ -51,7 +51,14 @@ from reference.numbers import INF, Exact, Numbers, Real, dual_exponent
 from reference.privacy import gaussian_mu, log_inverse
 from reference.registry import claims
 from reference.setting.checks import require, whole
-from reference.smooth.calibration import Noise, dimension_factor, laplace_scale, tight_deviation, tight_scale
+from reference.smooth.calibration import (
+    Noise,
+    dimension_factor,
+    gaussian_stretch,
+    laplace_scale,
+    tight_deviation,
+    tight_scale,
+)
 from reference.smooth.regular_spaces import kappa_printed, kappa_provable
 from reference.smooth.sensitivity import batch_sizes, decay, record_bound, step_size
 
@@ -193,6 +200,24 @@ def noisy_gradient_error_printed(
     first = 8 * L0 * (K.sqrt(kappa / b) + noise) * (1 - step_size(K, t)) ** (t + power_shift)
     quarter = K.power(K(t + 1), Fraction(1, 4))
     return first + 16 * (L1 * D + L0) * (kappa / K.sqrt(K(b)) * quarter + noise * quarter**3)
+
+
+def lemma_15_units(K: Numbers, t: int) -> tuple[Real, Real, Real, Real]:
+    """Lemma 15 as stated is true for d ≥ 2 where the constant 16 suffices (E4.2): needed and claimed, data and noise.
+
+    *Proof.* In units of κ/√b the data part needs at most 2√e·(P_{0,t} + ((t+1)/2)^{1/4}) per L0 (without P_{0,t} per
+    L1·D): √φ ≤ 2√(κ_provable), and κ_provable ≤ e·κ, where κ is the printed one. (If q − 1 ≤ 2 ln d both are q − 1 or
+    less; else ρ = 2 ln d gives e(2 ln d − 1) for d ≥ 3, and 2 ≤ e·2 ln 2 at d = 2.) And κ ≥ 1 for d ≥ 2, so √κ ≤ κ.
+    In units of √(dκκ̃L)/(bε) the noise part needs at most 4√2·√((t+1)(P_{0,t}² + √((t+1)/2))): a step's joint
+    deviation is at most (4√L·d^{1/p−1/2}/(bε))√(k+1)(L0+L1·D), Σ_k(k+1)P_{k,t}² ≤ (t+1)(P_{0,t}² + S_t), and E‖g‖_q ≤
+    d^{1/q}√(2 ln(2d)) ≤ d^{1/q}√(2κ̃) (√d at p = 2). Claimed is 8(1−1/√(t+1))^{t+1} + 16(t+1)^{1/4}, and
+    16(t+1)^{3/4}. ∎
+    """
+    P, quarter = decay(K, 0, t), K.power(K(t + 1), Fraction(1, 4))
+    half = K.power(K(Fraction(t + 1, 2)), Fraction(1, 4)) if t else K(0)
+    data = 2 * K.sqrt(K.exp(K(1))) * (P + half)
+    noise = 4 * K.sqrt(2 * (t + 1) * (P * P + half * half))
+    return data, 8 * (1 - step_size(K, t)) ** (t + 1) + 16 * quarter, noise, 16 * quarter**3
 
 
 def kappa_tilde(K: Numbers, d: int, p: Any) -> Real:
@@ -409,27 +434,26 @@ def noisy_gap_corrected(
     deviation.
     """
     total = K(0)
+    deviations = corrected_deviations(K, 2 ** (R - 1), b, d, p, constants, epsilon, delta)
     for r in range(R):
-        deviations = [_joint_deviation(K, t, b, d, p, constants, epsilon, delta) for t in range(2**r)]
-        errors = noisy_gradient_errors(K, batch_sizes(b, 2**r), d, p, constants, deviations)
+        errors = noisy_gradient_errors(K, batch_sizes(b, 2**r), d, p, constants, deviations[: 2**r])
         total = total + round_gap_sum(K, errors, K(0), constants)
     return total / (2**R - 1)
 
 
-def _joint_deviation(
-    K: Numbers, t: int, b: int, d: int, p: Any, constants: Constants, epsilon: Exact, delta: Exact
-) -> Real:
-    """√((1−η_t)²σ̂_t² + η_t²σ_t²) with the corrected deviations."""
-    from reference.smooth.calibration import gaussian_stretch
-
+def corrected_deviations(
+    K: Numbers, steps: int, b: int, d: int, p: Any, constants: Constants, epsilon: Exact, delta: Exact
+) -> list[Real]:
+    """√((1−η_t)²σ̂_t² + η_t²σ_t²) for t < T: the joint deviation of a step's two noises, corrected (E4.1, E4.2)."""
     L0, L1, D = _scale(K, constants)
-    unit = 4 * dimension_factor(K, d, p) * K.sqrt(log_inverse(K, delta)) * (t + 1) / (b * K(epsilon))
-    unit = unit * gaussian_stretch(K, epsilon, delta, 2 if t else 1)
-    if t == 0:
-        return unit * L0
-    eta = step_size(K, t)
-    first, second = (1 - eta) * L1 * D * step_size(K, t - 1), eta * L0
-    return unit * K.sqrt(first * first + second * second)
+    unit = 4 * dimension_factor(K, d, p) * K.sqrt(log_inverse(K, delta)) / (b * K(epsilon))
+    deviations = [unit * gaussian_stretch(K, epsilon, delta, 1) * L0]
+    later = unit * gaussian_stretch(K, epsilon, delta, 2)
+    for t in range(1, steps):
+        eta = step_size(K, t)
+        first, second = (1 - eta) * L1 * D * step_size(K, t - 1), eta * L0
+        deviations.append(later * (t + 1) * K.sqrt(first * first + second * second))
+    return deviations
 
 
 @claims("thm:convergence-noisySFW", "tight")

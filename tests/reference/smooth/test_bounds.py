@@ -183,13 +183,24 @@ GRID = [
 
 
 @pytest.mark.statement("lem:grad-error-noisySFW", kind="certified")
+def test_lemma_15_is_true_as_stated_from_dimension_two():
+    """Needed ≤ claimed, data and noise, in the units of `lemma_15_units`, t < 600 (beyond, P_{0,t} only falls)."""
+    for t in range(600):
+        data, data_claimed, noise, noise_claimed = bd.lemma_15_units(B, t)
+        assert B.le(data, data_claimed)
+        assert B.le(noise, noise_claimed)
+    for d, q in product((2, 3, 4, 10, 1000, 10**6), (2, 3, 5, 9, 100, INF)):
+        provable, printed = bd.kappa_provable(K, d, q).kappa, bd.kappa_printed(K, d, q)
+        assert printed >= 1 - 1e-12
+        assert provable <= math.e * printed * (1 + 1e-12)
+
+
+@pytest.mark.statement("lem:grad-error-noisySFW", kind="adversarial")
 @pytest.mark.parametrize(("d", "p", "epsilon"), GRID[::3])
-def test_lemma_15_is_true_as_stated_from_dimension_two(d, p, epsilon):
-    """The proven errors of corrected Algorithm 5 against the printed bound, t < 128, data and noise coefficients
-    together.
-    """
+def test_lemma_15_on_a_grid(d, p, epsilon):
+    """The proven errors of corrected Algorithm 5 against the printed bound, t < 128."""
     for b, constants in product((128, 10**6), ((1, Fraction(1, 100), 1), (1, 1, 1), (1, 50, 1))):
-        deviations = [bd._joint_deviation(K, t, b, d, p, constants, epsilon, "1e-6") for t in range(128)]
+        deviations = bd.corrected_deviations(K, 128, b, d, p, constants, epsilon, "1e-6")
         proved = bd.noisy_gradient_errors(K, batch_sizes(b, 128), d, p, constants, deviations)
         for t in (0, 1, 2, 3, 5, 10, 50, 127):
             assert proved[t] <= bd.noisy_gradient_error_printed(K, t, b, d, p, constants, epsilon, "1e-6")

@@ -285,12 +285,12 @@ def test_tight_noise_is_made_for_the_largest_change(adaptive):
 
 def test_tight_noise_is_smaller_than_printed():
     """At t ≥ 1 one Gaussian for X_t against the two of the corrected algorithm, (1, 1e-6), L1·D = L0."""
-    from reference.smooth.bounds import _joint_deviation
+    from reference.smooth.bounds import corrected_deviations
     from reference.smooth.calibration import tight_deviation
 
     mu = gaussian_mu(K, 1, "1e-6")
     for t in (0, 1, 5, 50):
-        two = _joint_deviation(K, t, 1000, 10, 2, (1, 1, 1), 1, "1e-6")
+        two = corrected_deviations(K, t + 1, 1000, 10, 2, (1, 1, 1), 1, "1e-6")[t]
         one = tight_deviation(K, 1000 / (t + 1), record_bound(K, t, 1, 1, 1), 10, 2, mu)
         assert two > one * 1.2
 
