@@ -10,6 +10,7 @@ import difflib
 import importlib
 import os
 import pkgutil
+import signal
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -85,8 +86,19 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace | None:
     return args
 
 
+INTERRUPTED = 130
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one subcommand and return its exit code."""
+    code = _run(argv)
+    if argv is None and code == INTERRUPTED:
+        # The process is about to end: a further Ctrl-C must not make Python print where it was.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return code
+
+
+def _run(argv: Sequence[str] | None) -> int:
     try:
         args = _parse(sys.argv[1:] if argv is None else argv)
         code = 0 if args is None else int(args.run(args))
@@ -100,7 +112,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         print("dpso: interrupted", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     except Exception as error:
         if os.environ.get("DPSO_DEBUG"):
             raise

@@ -358,32 +358,27 @@ def _interrupts_held() -> Iterator[None]:
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Let a request to terminate end a run as Ctrl-C does."""
+    """Let the first Ctrl-C or request to terminate raise `KeyboardInterrupt`, and no other after it.
+
+    Whoever presses the keys again and again must not break the clean end that the first one began: stopping the
+    workers and writing the report.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def stop(*_: object) -> None:
+        for one in signals:
+            signal.signal(one, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, stop)
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(one, stop) for one in signals]
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-@contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Finish what is short and must be whole: signals wait until it is done."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for one, handler in zip(signals, before, strict=True):
+            signal.signal(one, handler)
 
 
 # ------------------------------------------------------------------------------------------------ files

@@ -62,15 +62,14 @@ def run(args: argparse.Namespace) -> int:
     report = job.new_report(args.level, args.seed, checks, args.only)
     if args.resume:
         report = job.load(path, report)
-    job.save(report, path)
     console = Console(stderr=True)
     interrupted = False
-    try:
-        with job.interruptible():
+    with job.interruptible():
+        try:
+            job.save(report, path)
             _run_with_progress(checks, report, args.workers, path, console)
-    except KeyboardInterrupt:
-        interrupted = True
-    with job.uninterrupted():
+        except KeyboardInterrupt:
+            interrupted = True
         job.save(report, path)
         page = write_html(report, path.with_name("report.html"))
     if interrupted:

@@ -34,7 +34,8 @@ names = {names!r}
 checks = list(sample_checks.GOOD) + [sample_checks.BAD[name] for name in names]
 audit.run.collect = lambda: checks
 if __name__ == "__main__":
-    sys.exit(audit.cli.main(["audit", *sys.argv[1:]]))
+    sys.argv[1:1] = ["audit"]
+    sys.exit(audit.cli.main())
 """
 
 
@@ -371,8 +372,14 @@ def started(out: Path, count: int) -> Callable[[], bool]:
     return enough
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "terminate"])
-def test_an_interrupted_run_leaves_a_partial_report_and_no_process(sent: signal.Signals, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("sent", "times"),
+    [(signal.SIGINT, 1), (signal.SIGINT, 6), (signal.SIGTERM, 1)],
+    ids=["Ctrl-C", "Ctrl-C again and again", "terminate"],
+)
+def test_an_interrupted_run_leaves_a_partial_report_and_no_process(
+    sent: signal.Signals, times: int, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     script = driver(tmp_path, "sleeps")
     code = "import audit.commands.audit as a; a.SAVE_EVERY = -1.0"
@@ -385,10 +392,12 @@ def test_an_interrupted_run_leaves_a_partial_report_and_no_process(sent: signal.
         start_new_session=True,
     )
     wait_for(started(out, len(GOOD) - 1), "the first results")
-    if sent == signal.SIGINT:
-        os.killpg(run.pid, sent)  # as a terminal does: to everybody
-    else:
-        run.send_signal(sent)
+    for _ in range(times):
+        if sent == signal.SIGINT:
+            os.killpg(run.pid, sent)  # as a terminal does: to everybody
+        else:
+            run.send_signal(sent)
+        time.sleep(0.03)
     output, errors = run.communicate(timeout=60)
     assert run.returncode == 130, errors
     assert "Traceback" not in errors + output
