@@ -75,21 +75,24 @@ class LossTable:
 def oracle(
     table: LossTable, m: Array, p: OracleParameters, errata: Collection[str] = ORACLE_ERRATA
 ) -> Array:
-    """β(m − ū) for a (trials, records) array of m = ⟨w, x⟩, with these errata of Algorithm 1 applied."""
+    """β(m − ū) for a (trials, records) array of m = ⟨w, x⟩, with these errata of Algorithm 1 applied.
+
+    Positions are kept as τ = (their distance from m)·β/L0: dyadic and exact where M = ℝ, as in the reference.
+    """
     beta, L0, T = float(p.beta), float(p.L0), _steps(p, errata)
-    reach = (1 if "E3.4" in errata else 2) * L0 / beta  # L2
-    a = np.maximum(m - reach, float(p.M.lower))
-    b = np.minimum(m + reach, float(p.M.upper))
-    c = beta / 2 if "E3.2" in errata else 1
+    r, width = L0 / beta, 1 if "E3.4" in errata else 2
+    a = np.maximum((float(p.M.lower) - m) / r, -width)  # L2
+    b = np.minimum((float(p.M.upper) - m) / r, width)
+    pull = L0 if "E3.2" in errata else 2 * L0 / beta
 
-    def value(u: Array) -> Array:
-        return np.asarray(table.value(u) + c * (u - m) * (u - m))
+    def value(tau: Array) -> Array:
+        return np.asarray(table.value(m + tau * r) + pull * r * tau * tau / 2)
 
-    best, lowest = m, np.full(m.shape, np.inf)
+    best, lowest = np.zeros(m.shape), np.full(m.shape, np.inf)
     for _ in range(T):  # L4
         m_t = (a + b) / 2  # L5
         if "E3.3" in errata:  # L6
-            rise = table.subgradient(m_t) + 2 * c * (m_t - m)
+            rise = table.subgradient(m + m_t * r) + pull * m_t
         else:
             rise = value((m_t + b) / 2) - value((a + m_t) / 2)
         left = rise >= 0 if "E3.1" in errata else rise <= 0
@@ -98,8 +101,8 @@ def oracle(
             here = value(m_t)
             best, lowest = np.where(here < lowest, m_t, best), np.minimum(here, lowest)
     if "E3.4" in errata:  # L10
-        return np.asarray(np.clip(beta * (m - (a + b) / 2), -L0, L0))
-    return np.asarray(beta * (m - best))
+        return np.asarray(np.clip(-L0 * (a + b) / 2, -L0, L0))
+    return np.asarray(-L0 * best)
 
 
 def _steps(p: OracleParameters, errata: Collection[str]) -> int:

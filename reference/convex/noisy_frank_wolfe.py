@@ -236,6 +236,7 @@ def noisy_frank_wolfe_printed(
     w = [p.start]  # L1
     T = p.T  # L2
     s = p.s  # L3
+    mark(trace, 1, "w", w[0], 1)
     mark(trace, 2, "T", T)
     mark(trace, 3, "s", s)
     with reading(tape, draws(T, p.J, p.noise)) as noise:
@@ -246,7 +247,7 @@ def noisy_frank_wolfe_printed(
             chosen.append(K.argmin(scores))  # L7
             mu = K(Fraction(3, t + 2))
             w.append(w[-1] * (1 - mu) + vertices[chosen[-1]] * mu)  # L8
-            mark_step(K, trace, t, gradient, scores, chosen[-1], w[-1])
+            mark_step(K, trace, t, gradient, b, scores, chosen[-1], w[-1])
     output = w[T - 1]  # [E3.34] w_T
     mark(trace, 9, "output", output)
     return FrankWolfeResult(output, tuple(w), tuple(chosen), count)  # L9
@@ -264,6 +265,7 @@ def noisy_frank_wolfe(
     w = [p.start]  # L1
     T = p.T  # L2
     s = p.s  # L3
+    mark(trace, 1, "w", w[0], 1)
     mark(trace, 2, "T", T)
     mark(trace, 3, "s", s)
     with reading(tape, draws(T, p.J, p.noise)) as noise:
@@ -274,7 +276,7 @@ def noisy_frank_wolfe(
             chosen.append(K.argmin(scores))  # L7
             mu = K(Fraction(3, t + 2))
             w.append(w[-1] * (1 - mu) + vertices[chosen[-1]] * mu)  # L8
-            mark_step(K, trace, t, gradient, scores, chosen[-1], w[-1])
+            mark_step(K, trace, t, gradient, b, scores, chosen[-1], w[-1])
     output = w[T]  # [E3.34] w_{T+1}
     mark(trace, 9, "output", output)
     return FrankWolfeResult(output, tuple(w), tuple(chosen), count)  # L9
@@ -296,12 +298,13 @@ def unit_noise(K: Numbers, tape: Tape, p: FrankWolfeParameters, t: int) -> Vecto
 
 
 def mark_step(
-    K: Numbers, trace: Trace | None, t: int, gradient: Vector, scores: Sequence[Real], chosen: int, w: Vector
+    K: Numbers, trace: Trace | None, t: int, gradient: Vector, b: Vector, scores: Sequence[Real], chosen: int, w: Vector
 ) -> None:
     """The events of one step; `margin` is how far the runner-up was behind."""
     if trace is None:
         return
     trace.mark(5, "gradient", gradient, t)
+    trace.mark(6, "b", b, t)
     trace.mark(7, "v", chosen, t)
     others = [score for i, score in enumerate(scores) if i != chosen]
     trace.mark(7, "margin", others[K.argmin(others)] - scores[chosen], t)

@@ -145,6 +145,7 @@ def oracle_printed(
     T = least_exponent(K, 16 * p.L0 * p.L0 * p.R * p.R, p.alpha * p.alpha)  # L3 [E3.4]
     pull = 2 * p.L0 / p.beta  # [E3.2] the square on lines 6 and 10 with factor 1
     g, midpoints = ProximalLoss(K, ell, pull, m, p), []
+    mark_search(trace, g, a, b, T)
     for t in range(1, T + 1):  # L4
         m_t = (a + b) / 2  # L5
         rise = g.value((m_t + b) / 2) - g.value((a + m_t) / 2)  # [E3.3] what line 6 looks at
@@ -153,7 +154,7 @@ def oracle_printed(
         else:  # L8
             a = m_t  # L9
         midpoints.append(m_t)
-        mark(trace, 5, "m_t", g.at(m_t), t)
+        mark_step(trace, g, m_t, b is m_t, t)
     u = midpoints[K.argmin([g.value(v) for v in midpoints])]  # L10 [E3.4]
     derivative = -p.L0 * u  # [E3.4] β(m − ū)
     mark(trace, 10, "u", g.at(u))
@@ -171,6 +172,7 @@ def oracle(
     T = least_exponent(K, p.L0 * p.R, p.alpha)  # L3 [E3.4]
     pull = p.L0  # [E3.2] the square on lines 6 and 10 with factor β/2
     g, midpoints = ProximalLoss(K, ell, pull, m, p), []
+    mark_search(trace, g, a, b, T)
     for t in range(1, T + 1):  # L4
         m_t = (a + b) / 2  # L5
         rise = g.subgradient(m_t)  # [E3.3] what line 6 looks at
@@ -179,11 +181,29 @@ def oracle(
         else:  # L8
             a = m_t  # L9
         midpoints.append(m_t)
-        mark(trace, 5, "m_t", g.at(m_t), t)
+        mark_step(trace, g, m_t, b is m_t, t)
     u = (a + b) / 2  # L10 [E3.4]
     derivative = K.clip(-p.L0 * u, -p.L0, p.L0)  # [E3.4] β(m − ū)
     mark(trace, 10, "u", g.at(u))
     return OracleOutput(x * derivative, derivative, g.at(u))  # L11
+
+
+def mark_search(trace: Trace | None, g: ProximalLoss, a: Real, b: Real, T: int) -> None:
+    """The events of lines 1 to 3."""
+    if trace is None:
+        return
+    trace.mark(1, "m", g.m)
+    trace.mark(2, "a", g.at(a))
+    trace.mark(2, "b", g.at(b))
+    trace.mark(3, "T", T)
+
+
+def mark_step(trace: Trace | None, g: ProximalLoss, m_t: Real, left: bool, t: int) -> None:
+    """The events of one step: the midpoint, and which half is kept."""
+    if trace is None:
+        return
+    trace.mark(5, "m_t", g.at(m_t), t)
+    trace.mark(6, "keep", "left" if left else "right", t)
 
 
 def least_exponent(K: Numbers, x: Real, y: Real) -> int:

@@ -300,6 +300,7 @@ def phased_sgd_printed(
     else:
         eta = 1 / (3 * G) * K.min(rho / K.sqrt(K(p.rank)), 1 / K.sqrt(K(n)))  # L5
     s = 1  # L6
+    mark(trace, 1, "w_tilde", w, 0)
     for line, name, value in ((2, "rho", rho), (3, "K", phases), (4 if p.D is not None else 5, "eta", eta)):
         mark(trace, line, name, value)
     with reading(tape, draws(n, d)) as noise:
@@ -313,6 +314,7 @@ def phased_sgd_printed(
             w = w_k + K.vector(noise.normal("xi", k, dim=d)) * sigma_k  # L11
             s = s + T_k  # L12
             mark_phase(trace, k, T_k, eta_k, iterates, w_k, sigma_k, w)
+            mark(trace, 12, "s", s, k)
             done.append(Phase(T_k, eta_k, sigma_k, w_k))
     output = w  # [E3.15]
     mark(trace, 13, "output", output)
@@ -335,6 +337,7 @@ def phased_sgd(
     else:
         eta = 1 / (3 * G) * K.min(rho / K.sqrt(K(p.rank)), 1 / K.sqrt(K(n)))  # L5
     s = 1  # L6
+    mark(trace, 1, "w_tilde", w, 0)
     for line, name, value in ((2, "rho", rho), (3, "K", phases), (4 if p.D is not None else 5, "eta", eta)):
         mark(trace, line, name, value)
     with reading(tape, draws(n, d)) as noise:
@@ -348,6 +351,7 @@ def phased_sgd(
             w = w_k + K.vector(noise.normal("xi", k, dim=d)) * sigma_k  # L11
             s = s + T_k  # L12
             mark_phase(trace, k, T_k, eta_k, iterates, w_k, sigma_k, w)
+            mark(trace, 12, "s", s, k)
             done.append(Phase(T_k, eta_k, sigma_k, w_k))
     output = p.W.project(K, w)  # [E3.15]
     mark(trace, 13, "output", output)

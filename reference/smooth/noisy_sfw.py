@@ -80,12 +80,14 @@ def noisy_sfw_printed(
     gradients, iterates, d = Gradients(K, loss), [], W.dim
     unit = 4 * factor * K.sqrt(log_inverse(K, delta)) / (b * K(epsilon))
     w = W.centre(K) if start is None else start  # L1
+    mark(trace, 1, "w", w, 0, 0)
     with reading(tape, draws(len(dataset), R, d)) as noise:
         batches = Batches(dataset, noise.permutation("pi", dim=len(dataset)))
         for r in range(R):  # L2
             sigma = unit * L0  # L3
             mark(trace, 3, "sigma", sigma, r, 0)
             batch = batches.take(b)  # L4
+            mark(trace, 4, "batch", batches.last, r, 0)
             estimate = gradients.total(w, batch) / b + K.vector(noise.normal("N", r, 0, dim=d)) * sigma  # L5
             mark(trace, 5, "noisy_grad", estimate, r, 0)
             vertex = W.linear_minimiser(K, estimate)  # L6
@@ -100,6 +102,7 @@ def noisy_sfw_printed(
                 mark(trace, 9, "sigma_hat", sigma_hat, r, t)
                 batch = batches.take(b // (t + 1))  # L10 [E4.5]
                 weight = K(t + 1) / b  # L10 [E4.5]
+                mark(trace, 10, "batch", batches.last, r, t)
                 now, before = gradients.total(w, batch), gradients.total(previous, batch)
                 variation, fresh = (now - before) * weight, now * weight  # L11
                 mark(trace, 11, "Delta", variation, r, t)
@@ -134,6 +137,7 @@ def noisy_sfw(
     gradients, iterates, d = Gradients(K, loss), [], W.dim
     unit = 4 * factor * K.sqrt(log_inverse(K, delta)) / (b * K(epsilon))
     w = W.centre(K) if start is None else start  # L1
+    mark(trace, 1, "w", w, 0, 0)
     with reading(tape, draws(len(dataset), R, d)) as noise:
         batches = Batches(dataset, noise.permutation("pi", dim=len(dataset)))
         for r in range(R):  # L2
@@ -141,6 +145,7 @@ def noisy_sfw(
             sigma = sigma * gaussian_stretch(K, epsilon, delta, 1)  # L3 [E4.2]
             mark(trace, 3, "sigma", sigma, r, 0)
             batch = batches.take(b)  # L4
+            mark(trace, 4, "batch", batches.last, r, 0)
             estimate = gradients.total(w, batch) / b + K.vector(noise.normal("N", r, 0, dim=d)) * sigma  # L5
             mark(trace, 5, "noisy_grad", estimate, r, 0)
             vertex = W.linear_minimiser(K, estimate)  # L6
@@ -157,6 +162,7 @@ def noisy_sfw(
                 mark(trace, 9, "sigma_hat", sigma_hat, r, t)
                 batch = batches.take(-(-b // (t + 1)))  # L10 [E4.5]
                 weight = 1 / K(len(batch))  # L10 [E4.5]
+                mark(trace, 10, "batch", batches.last, r, t)
                 now, before = gradients.total(w, batch), gradients.total(previous, batch)
                 variation, fresh = (now - before) * weight, now * weight  # L11
                 mark(trace, 11, "Delta", variation, r, t)
@@ -206,6 +212,7 @@ def noisy_sfw_tight(
     mu, d = gaussian_mu(K, epsilon, delta), W.dim
     gradients, w = Gradients(K, loss), W.centre(K) if start is None else start
     iterates = [w]
+    mark(trace, 1, "w", w, 0, 0)
     with reading(tape, tight_draws(len(dataset), T, d)) as source:
         batches = Batches(dataset, source.permutation("pi", dim=len(dataset)))
         estimate = previous = w * 0
@@ -214,6 +221,7 @@ def noisy_sfw_tight(
             sigma = tight_deviation(K, size, bound, d, loss.p, mu)
             mark(trace, 9, "sigma", sigma, 0, t)
             estimate = recursive_estimate(K, gradients, batches.take(size), w, previous, estimate, t)
+            mark(trace, 10, "batch", batches.last, 0, t)
             estimate = estimate + K.vector(source.normal("N", t, dim=d)) * sigma
             mark(trace, 14, "noisy_grad", estimate, 0, t)
             previous, w = w, w * (1 - step_size(K, t)) + W.linear_minimiser(K, estimate) * step_size(K, t)

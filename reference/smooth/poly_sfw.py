@@ -81,6 +81,7 @@ def poly_sfw_printed(
     (vertices, D), L0, L1 = _prepare(K, loss, W, D), K(loss.L0), K(loss.L1)
     gradients, iterates = Gradients(K, loss), []
     w = W.centre(K) if start is None else start  # L1
+    mark(trace, 1, "w", w, 0, 0)
     with reading(tape, draws(len(dataset), R, len(vertices))) as noise:
         batches = Batches(dataset, noise.permutation("pi", dim=len(dataset)))
         for r in range(R):  # L2
@@ -88,6 +89,7 @@ def poly_sfw_printed(
             s = 2 * D * (L0 + L1 * D) * 2**r * root_log / (b * K(epsilon))  # L3
             mark(trace, 3, "s", s, r)
             batch = batches.take(b)  # L4
+            mark(trace, 4, "batch", batches.last, r, 0)
             estimate = gradients.total(w, batch) / b  # L5
             mark(trace, 5, "grad", estimate, r, 0)
             vertex = noisy_vertex(K, vertices, estimate, s, noise.laplace("u", r, 0, dim=len(vertices)))  # L6
@@ -98,6 +100,7 @@ def poly_sfw_printed(
             for t in range(1, 2**r):  # L8
                 batch = batches.take(b // (t + 1))  # L9 [E4.5]
                 weight = K(t + 1) / b  # L9 [E4.5]
+                mark(trace, 9, "batch", batches.last, r, t)
                 now, before = gradients.total(w, batch), gradients.total(previous, batch)
                 variation = (now - before) * weight  # L10
                 mark(trace, 10, "Delta", variation, r, t)
@@ -128,6 +131,7 @@ def poly_sfw(
     (vertices, D), L0, L1 = _prepare(K, loss, W, D), K(loss.L0), K(loss.L1)
     gradients, iterates = Gradients(K, loss), []
     w = W.centre(K) if start is None else start  # L1
+    mark(trace, 1, "w", w, 0, 0)
     with reading(tape, draws(len(dataset), R, len(vertices))) as noise:
         batches = Batches(dataset, noise.permutation("pi", dim=len(dataset)))
         for r in range(R):  # L2
@@ -135,6 +139,7 @@ def poly_sfw(
             s = 2 * D * (L0 + L1 * D) * 2**r * root_log / (b * K(epsilon))  # L3
             mark(trace, 3, "s", s, r)
             batch = batches.take(b)  # L4
+            mark(trace, 4, "batch", batches.last, r, 0)
             estimate = gradients.total(w, batch) / b  # L5
             mark(trace, 5, "grad", estimate, r, 0)
             vertex = noisy_vertex(K, vertices, estimate, s, noise.laplace("u", r, 0, dim=len(vertices)))  # L6
@@ -145,6 +150,7 @@ def poly_sfw(
             for t in range(1, 2**r):  # L8
                 batch = batches.take(-(-b // (t + 1)))  # L9 [E4.5]
                 weight = 1 / K(len(batch))  # L9 [E4.5]
+                mark(trace, 9, "batch", batches.last, r, t)
                 now, before = gradients.total(w, batch), gradients.total(previous, batch)
                 variation = (now - before) * weight  # L10
                 mark(trace, 10, "Delta", variation, r, t)
@@ -199,11 +205,13 @@ def poly_sfw_tight(
     mark(trace, 3, "s", s, 0)
     gradients, w = Gradients(K, loss), W.centre(K) if start is None else start
     iterates = [w]
+    mark(trace, 1, "w", w, 0, 0)
     with reading(tape, tight_draws(len(dataset), T, len(vertices), noise)) as source:
         batches = Batches(dataset, source.permutation("pi", dim=len(dataset)))
         estimate = previous = w * 0
         for t, size in enumerate(sizes):
             estimate = recursive_estimate(K, gradients, batches.take(size), w, previous, estimate, t)
+            mark(trace, 9, "batch", batches.last, 0, t)
             mark(trace, 11, "grad", estimate, 0, t)
             unit = source.gumbel("u", t, dim=len(vertices)) if noise == "gumbel" else source.laplace(
                 "u", t, dim=len(vertices))

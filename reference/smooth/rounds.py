@@ -39,18 +39,20 @@ class Run:
 
 
 class Batches:
-    """Disjoint batches: consecutive slices of a permutation of the records."""
+    """Disjoint batches: consecutive slices of a permutation of the records; `last` has the latest one's indices."""
 
     def __init__(self, dataset: Sequence[Any], permutation: Sequence[int]):
         self._dataset = dataset
         self._order = permutation
         self.used = 0
+        self.last: tuple[int, ...] = ()
 
     def take(self, size: int) -> list[Any]:
         """The next `size` records."""
         chosen = self._order[self.used : self.used + size]
         require(len(chosen) == size, "batch size", size, f"be at most the {len(chosen)} records that are left")
         self.used += size
+        self.last = tuple(chosen)
         return [self._dataset[i] for i in chosen]
 
 

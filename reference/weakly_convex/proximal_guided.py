@@ -138,6 +138,7 @@ def proximally_guided_printed(
     with reading(tape, guided_draws(plan, W.dim, calls, rounds)) as source:
         for r in range(1, calls + 1):  # L2
             batch = dataset[(r - 1) * size : r * size]  # L3
+            mark_batch(trace, dataset, batch, r)
             radius = False  # L4 [E5.3]
             done = solve(K, at, loss, batch, W, w, plan, mu, source, prefix=(r,), restrict=radius, trace=trace)  # L4
             w = done.w
@@ -146,6 +147,7 @@ def proximally_guided_printed(
             gap = K.max(gap, done.largest_gap)
         index = source.index("r", dim=rounds)  # L5
     mark(trace, 5, "index", index + 1)
+    mark(trace, 5, "output", iterates[index])
     return Guided(iterates[index], index + 1, tuple(iterates), gap)
 
 
@@ -179,6 +181,7 @@ def proximally_guided(
     with reading(tape, guided_draws(plan, W.dim, calls, rounds)) as source:
         for r in range(1, calls + 1):  # L2
             batch = dataset[(r - 1) * size : r * size]  # L3
+            mark_batch(trace, dataset, batch, r)
             radius = True  # L4 [E5.3]
             done = solve(K, at, loss, batch, W, w, plan, mu, source, prefix=(r,), restrict=radius, trace=trace)  # L4
             w = done.w
@@ -187,7 +190,15 @@ def proximally_guided(
             gap = K.max(gap, done.largest_gap)
         index = source.index("r", dim=rounds)  # L5
     mark(trace, 5, "index", index + 1)
+    mark(trace, 5, "output", iterates[index])
     return Guided(iterates[index], index + 1, tuple(iterates), gap)
+
+
+def mark_batch(trace: Trace | None, dataset: Sequence[Example], batch: Sequence[Example], r: int) -> None:
+    """The event of line 3: the indices (from 0) of the records of S_r."""
+    if trace is not None:
+        place = {id(z): i for i, z in reversed(list(enumerate(dataset)))}
+        trace.mark(3, "batch", tuple(place[id(z)] for z in batch), r)
 
 
 # ------------------------------------------------------------------------------- Theorem 20, as printed

@@ -552,7 +552,9 @@ def solve(
         run.start(K(phase.lam) * at.weak)
         for k in range(1, phase.T + 1):
             noise = K.vector(tape.normal("A", *prefix, i, k, dim=at.geo.d)) * sigma
-            run.step(gradient(w + run.u) + noise, k)
+            g = gradient(w + run.u)
+            mark(trace, 4, "gradient", g, *prefix, i, k)
+            run.step(g + noise, k)
             mark(trace, 4, "u", run.u, *prefix, i, k)
     return Solved(w + run.u, run.largest_gap, run.binding, run.steps, gradients_used(plan))
 

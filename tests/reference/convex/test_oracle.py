@@ -232,7 +232,9 @@ def test_trace() -> None:
     K, trace = Float64(), Trace()
     p = oracle_parameters(K, beta=1, alpha=F(1, 8), L0=1, R=1)
     out = oracle(K, K.vector([0, 1]), K.vector([1, F(1, 2)]), Absolute(0), p, trace)
-    assert [e.key for e in trace] == ["m_t[1]", "m_t[2]", "m_t[3]", "u"]
+    steps = [key for t in (1, 2, 3) for key in (f"m_t[{t}]", f"keep[{t}]")]
+    assert [e.key for e in trace] == ["m", "a", "b", "T", *steps, "u"]
+    assert trace.values("keep") == ["left", "right", "left"]
     assert trace.values("m_t") == [0.5, 0.0, 0.25]
     assert trace.values("u") == [out.u] == [0.125]
     assert out.derivative == 0.375
