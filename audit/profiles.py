@@ -17,7 +17,6 @@ from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from dp_accounting.pld import pld_pmf
 
 from reference.numbers import Ball, BallScalar, Exact, Float64, Undecided, certify
 from reference.privacy import gaussian_delta, kov_delta, zcdp_delta
@@ -45,7 +44,8 @@ class Rule:
         """The name of the rule that decides at ε."""
         if not self.parts:
             return self.name
-        return str(self.pick(self.parts, key=lambda part: part.upper(epsilon)).at(epsilon))
+        _, _, part = self.pick((part.upper(epsilon), i, part) for i, part in enumerate(self.parts))
+        return str(part.at(epsilon))
 
     def enclosure(self, epsilon: Exact, radius: Fraction | None = None) -> BallScalar:
         """δ(ε) as a ball, narrower than `radius` if given."""
@@ -58,24 +58,40 @@ class Rule:
         return ball.mid + ball.rad
 
 
+def once(parameter: Parameter) -> Parameter:
+    """The parameter, computed once a precision: a profile is asked for many ε."""
+    known: dict[int, BallScalar] = {}
+
+    def value(K: Ball) -> BallScalar:
+        if K.bits not in known:
+            known[K.bits] = parameter(K)
+        return known[K.bits]
+
+    return value
+
+
 def gaussian_rule(mu: Parameter, name: str = "Gaussian release, exact", exact: bool = True) -> Rule:
     """One Gaussian release at distance μ: δ_G(ε, μ)."""
-    return Rule(name, exact, lambda K, e: gaussian_delta(K, e, mu(K)))
+    at = once(mu)
+    return Rule(name, exact, lambda K, e: gaussian_delta(K, e, at(K)))
 
 
 def pure_rule(epsilon0: Parameter, name: str = "pure DP of the whole transcript", exact: bool = False) -> Rule:
     """ε0-DP: δ(ε) of randomised response at ε0, the worst ε0-DP mechanism."""
-    return Rule(name, exact, lambda K, e: kov_delta(K, e, epsilon0(K), 1))
+    at = once(epsilon0)
+    return Rule(name, exact, lambda K, e: kov_delta(K, e, at(K), 1))
 
 
 def kov_rule(epsilon0: Parameter, k: int, name: str = "optimal composition of pure DP") -> Rule:
     """k adaptive ε0-DP steps: exact for the class of all such mechanisms, an upper bound for a given one."""
-    return Rule(f"{name}, {k} steps", False, lambda K, e: kov_delta(K, e, epsilon0(K), k))
+    at = once(epsilon0)
+    return Rule(f"{name}, {k} steps", False, lambda K, e: kov_delta(K, e, at(K), k))
 
 
 def zcdp_rule(rho: Parameter, name: str = "zCDP, optimal order") -> Rule:
     """ρ-zCDP, converted at the best order (Canonne, Kamath, Steinke)."""
-    return Rule(name, False, lambda K, e: zcdp_delta(K, e, rho(K)))
+    at = once(rho)
+    return Rule(name, False, lambda K, e: zcdp_delta(K, e, at(K)))
 
 
 def constant_rule(name: str) -> Rule:
@@ -121,7 +137,7 @@ class Block:
 
     @property
     def rho(self) -> float:
-        """½Σε_t² + the pure tail's share: for ordering blocks and leaving out hopeless ones."""
+        """½Σε_t² over `losses`: what zCDP makes of them, for ordering blocks and leaving out hopeless ones."""
         return float(np.sum(self.losses**2)) / 2
 
 
@@ -229,6 +245,8 @@ def _response(epsilon: float, width: float) -> Any:
     """Randomised response on the grid: the atom p at loss x between two grid points a < b goes to b with the share
     (1 − e^{−(x−a)})/(1 − e^{−(b−a)}), to a with the rest; then Σp and Σp·e^{−loss} are those of the atom.
     """
+    from dp_accounting.pld import pld_pmf  # here, because importing it takes longer than most answers
+
     top = math.ceil(epsilon / width)
     probabilities = np.zeros(2 * top + 1)
     for loss, mass in ((epsilon, 1 / (1 + math.exp(-epsilon))), (-epsilon, 1 / (1 + math.exp(epsilon)))):
@@ -259,9 +277,11 @@ class PrivacyProfile:
 
     def delta(self, epsilon: Exact) -> float:
         """`upper`, rounded up to binary64 (a positive bound never becomes 0)."""
-        bound = self.upper(epsilon)
-        nearest = float(bound)
-        return nearest if Fraction(nearest) >= bound else math.nextafter(nearest, math.inf)
+        return _float_above(self.upper(epsilon))
+
+    def certified_delta(self, epsilon: Exact) -> float:
+        """The same by the rule on balls alone."""
+        return _float_above(self.certified.upper(epsilon))
 
     def enclosure(self, epsilon: Exact, radius: Fraction = Fraction(1, 10**30)) -> BallScalar:
         """The certified rule's δ(ε) as a ball narrower than `radius`."""
@@ -273,12 +293,12 @@ class PrivacyProfile:
             return self.sharper.name
         return self.certified.at(epsilon)
 
-    def certificate(self, epsilon: Exact) -> str:
-        """In words: what is proved about δ(ε), and by what."""
+    def certificate(self, epsilon: Exact, certified: bool = False) -> str:
+        """In words: what is proved about δ(ε), and by what. `certified`: leave the sharper rule out."""
         ball = self.certified.enclosure(epsilon)
         kind = "δ" if self.certified.exact else "δ at most a value"
         text = f"{kind} in {ball.ball.str(12)} by ball arithmetic at {BITS} bits or more"
-        if self.sharper is not None and self.rule(epsilon) == self.sharper.name:
+        if not certified and self.sharper is not None and self.rule(epsilon) == self.sharper.name:
             text += f"; {self.sharper.name} gives {self.delta(epsilon):.6g} (pessimistic, round-off not enclosed)"
         return text
 
@@ -288,11 +308,16 @@ class PrivacyProfile:
         With the sharper rule, to four digits (it costs a convolution a step); without it to the last one or two.
         """
         target = Fraction(delta)
-        high = _bisect(lambda e: self.certified.upper(e) <= target, 2.0**20, 64)
+        high = self.certified_epsilon(delta)
         if self.sharper is None or high == 0:
             return high
         loss = self.sharper
         return _bisect(lambda e: Fraction(loss.delta(e)) <= target, high, 14)
+
+    def certified_epsilon(self, delta: Exact) -> float:
+        """The same by the rule on balls alone: quick, and proved."""
+        target = Fraction(delta)
+        return _bisect(lambda e: self.certified.upper(e) <= target, 2.0**20, 64)
 
     def verdict(self, epsilon: Exact, delta: Exact) -> Verdict:
         """Whether δ(ε) ≤ δ: private, violated (only where the rule is exact), or not certified."""
@@ -307,6 +332,27 @@ class PrivacyProfile:
     def exact(self) -> bool:
         """Whether the certified rule is attained."""
         return self.certified.exact
+
+
+def scientific(bound: Fraction, digits: int = 4) -> str:
+    """A non-negative rational rounded *up* to some digits, as text: what binary64 cannot hold is shown too."""
+    if bound <= 0:
+        return "0"
+    exponent = 0
+    while bound >= Fraction(10) ** (exponent + 1):
+        exponent += 1
+    while bound < Fraction(10) ** exponent:
+        exponent -= 1
+    mantissa = math.ceil(bound / Fraction(10) ** (exponent - digits + 1))
+    if mantissa == 10**digits:
+        mantissa, exponent = mantissa // 10, exponent + 1
+    text = f"{mantissa // 10 ** (digits - 1)}.{mantissa % 10 ** (digits - 1):0{digits - 1}d}"
+    return f"{text}e{exponent}"
+
+
+def _float_above(bound: Fraction) -> float:
+    nearest = float(bound)
+    return nearest if Fraction(nearest) >= bound else math.nextafter(nearest, math.inf)
 
 
 def _bisect(admissible: Callable[[float], bool], high: float, steps: int) -> float:

@@ -24,9 +24,9 @@ relative radius to reach the accuracy of `K`, and is rounded once into `K`:
 
 What binary64 noise does to a guarantee. All statements here are about real-valued noise. A binary64 generator
 has gaps: the set of sums `q + s·noise` that can occur depends on the low bits of `q`, so that for two neighbours
-some outputs are possible on one side only, and one such output identifies the dataset (Mironov, CCS 2012). For
-ln-transform Laplace noise added to 0 and to 1/3 more than nine outputs in ten are of that kind: the guarantee
-that remains is ε = ∞ at any useful δ, although a test that bins the outputs sees the intended ε. Rounding the
+some outputs are possible on one side only, and one such output identifies the dataset (Mironov, CCS 2012). Of
+the outputs of textbook Laplace noise (±ln u) around 0, six in ten cannot occur around 1: what remains of ε = 1 is
+(∞, 0.6), although a test that bins the outputs sees the intended ε. Rounding the
 *released value* to a grid that does not depend on the data, or drawing the noise exactly on such a grid, removes
 the effect; `reference.exact_samplers` does the latter over the rationals. An argmin over noisy scores
 (report-noisy-min) releases no noisy value: there the low bits act only through near-ties.

@@ -19,7 +19,6 @@ from audit.accountants import (
     nearest,
 )
 from audit.profiles import PrivacyProfile, Rule, constant_rule, gaussian_rule, kov_rule, smallest, zcdp_rule
-from reference.convex.counterexamples import expanding_shift
 from reference.convex.noisy_frank_wolfe import theorem_alpha_printed, theorem_steps
 from reference.convex.oracle import OracleParameters
 from reference.convex.phased_sgd import phase_lengths, theorem_alpha, theorem_beta, theorem_beta_printed
@@ -80,7 +79,7 @@ class _Phased:
         return OracleParameters(beta, alpha, K(self.L0), K(self.R))
 
     def curvature(self, K: Numbers) -> Any:
-        """η₁βR²: (D/12)·min(ρ√(n/d), 1) with the printed β, a D-th of that with the proof's; rational if the minimum is 1."""
+        """η₁βR²: (D/12)·min(ρ√(n/d), 1) with the printed β, a D-th of it with the proof's; rational if the min is 1."""
         if self.beta is not None:
             return self.eta(K, 1) * K(self.beta) * K(self.R) * K(self.R)
         share = K.min(self.rho(K) * K.sqrt(K(self.n) / K(self.dimension)), K(1))
@@ -163,6 +162,8 @@ def _known_pair(at: _Phased, d: int) -> tuple[str, ...]:
     small = at.n <= 4096 and at.n & (at.n - 1) == 0 and at.length.denominator == 1
     if not plain or not small or at.target.epsilon != 1 or at.target.delta != Fraction(1, 10**6):
         return ()
+    from reference.convex.counterexamples import expanding_shift  # needed in this one case; it loads all errata
+
     shift = expanding_shift(at.n, int(at.length))
     return (f"neighbours are known with δ(1) ≥ {shift.delta(1):.4g} (outputs {shift.mu:.4g} deviations apart)",)
 
