@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import importlib
 import json
 import os
 import signal
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -27,6 +28,7 @@ from audit.statements.framework import (
     LEVELS,
     Check,
     Level,
+    Outcome,
     Result,
     Verdict,
     collect,
@@ -243,6 +245,18 @@ ENVIRONMENT = {"PYTHONHASHSEED": "0"} | dict.fromkeys(
 """What a worker process starts with: the order of sets and the number of threads must not change a result."""
 
 
+@dataclass(frozen=True)
+class _ByName:
+    """A check's function as a worker process is sent it: a name that its module has, whatever made the function."""
+
+    module: str
+    name: str
+
+    def __call__(self, seed: int) -> Outcome:
+        outcome: Outcome = getattr(importlib.import_module(self.module), self.name)(seed)
+        return outcome
+
+
 class _Worker:
     """A process that runs one check after another, and what it is busy with."""
 
@@ -257,18 +271,19 @@ class _Worker:
 
     def give(self, check: Check, seed: int) -> None:
         self.check = check
-        self.connection.send((check, seed))
+        function = _ByName(check.function.__module__, check.function.__name__)
+        self.connection.send((replace(check, function=function), seed))
 
     def take(self, seed: int) -> Result:
         """The result of the check it was given; of a dead process, that it died."""
         assert self.check is not None
         check, self.check = self.check, None
         try:
-            answer: Result | str = self.connection.recv()
+            result: Result = self.connection.recv()
         except (EOFError, OSError):
             self.process.join()
             return failed(check, seed, f"the worker process died (exit code {self.process.exitcode})")
-        return failed(check, seed, answer) if isinstance(answer, str) else answer
+        return result
 
     def stop(self) -> None:
         self.connection.close()
@@ -316,15 +331,8 @@ def _serve(connection: Connection) -> None:
     while True:
         try:
             check, seed = connection.recv()
+            connection.send(run_one(check, seed))
         except (EOFError, OSError):
-            return
-        except Exception as error:  # noqa: BLE001 - a check that cannot be imported is a result
-            answer: Result | str = f"cannot be loaded in a worker process: {type(error).__name__}: {error}"
-        else:
-            answer = run_one(check, seed)
-        try:
-            connection.send(answer)
-        except (BrokenPipeError, ConnectionResetError):
             return
 
 

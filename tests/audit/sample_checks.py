@@ -53,6 +53,18 @@ def corrected_holds(seed: int) -> Outcome:
     return Outcome(holds=True, ratio=1.0)
 
 
+def _make(value: float):
+    def made(seed: int) -> Outcome:
+        return Outcome(holds=True, ratio=value)
+
+    return made
+
+
+made_here = _make(0.25)
+made_here.__name__ = "made_here"
+unnamed = _make(0.5)
+
+
 def raises(seed: int) -> Outcome:
     raise ArithmeticError("no such root")
 
@@ -77,5 +89,5 @@ def _marked(*functions: object) -> list[Check]:
 GOOD = _marked(draws, leaves_a_mess, draws_again, printed_fails, corrected_holds)
 BAD = {
     f.__name__: Check(f"sample.{f.__name__}", "lem:adv_comp", "exact", "corrected", "quick", None, None, f)
-    for f in (raises, dies, sleeps, answers_nonsense)
+    for f in (raises, dies, sleeps, answers_nonsense, made_here, unnamed)
 }

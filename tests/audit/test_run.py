@@ -150,6 +150,14 @@ def test_a_check_that_kills_its_process_is_a_result(use: Callable[..., None], tm
     assert data["verdicts"]["lem:moreau"]["verdict"] == "holds"
 
 
+def test_a_function_that_another_made_runs_if_its_module_has_it(use: Callable[..., None], tmp_path: Path) -> None:
+    use("made_here", "made")
+    _, data = audit_json(tmp_path, "--only", "lem:adv_comp")
+    found = {r["name"]: r for r in data["results"]}
+    assert found["sample.made_here"]["ratio"] == 0.25
+    assert "module 'sample_checks' has no attribute 'made'" in found["sample.made"]["error"]
+
+
 def test_what_is_found_at_a_line_counts_for_the_algorithm(use: Callable[..., None], tmp_path: Path) -> None:
     code, data = audit_json(tmp_path)
     assert code == 0
