@@ -107,8 +107,8 @@ def test_a_run_by_hand() -> None:
         "u[2,1]",
         "w[2]",
     ]
-    one_phase = [8, 9, 10, 10, 10, 10, 11, 11]
-    assert [e.line for e in trace] == [2, 3, 4, *one_phase, *one_phase[:5], *one_phase[6:], 13]
+    one_phase = [8, 9, 10, 10, 10, 10, 11, 11, 12]
+    assert [e.line for e in trace] == [1, 2, 3, 4, *one_phase, *one_phase[:5], *one_phase[6:], 13]
     first = phased_sgd(K, data, replace(p, average="first"), ZeroTape())
     assert abs(first.phases[0].w[0] + eta / 4 * g / 2) < K("1e-27")
 
