@@ -16,7 +16,7 @@ from rich.text import Text
 
 from audit.errors import InputError, one_line
 from audit.run import inventory, nearest
-from audit.statements.framework import plain
+from audit.statements.framework import erratum_order, plain
 from audit.trace.links import CodeLink, code_links
 from reference.inventory import Erratum
 from reference.registry import Counterexample
@@ -54,18 +54,13 @@ def run(args: argparse.Namespace) -> int:
 def _chosen(id: str | None) -> list[Erratum]:
     errata = list(inventory().errata)
     if id is None:
-        return sorted(errata, key=lambda e: _order(e.id))
+        return sorted(errata, key=lambda e: erratum_order(e.id))
     found = [e for e in errata if e.id.casefold() == id.casefold()]
     if not found:
         known = [e.id for e in errata]
         hint = nearest(id, known) or (" (dpso errata lists them)" if known else " (none is listed)")
         raise InputError(f"unknown erratum {id!r}{hint}")
     return found
-
-
-def _order(id: str) -> tuple[str, int]:
-    section, _, number = id.partition(".")
-    return section, int(number) if number.isdecimal() else 0
 
 
 # ----------------------------------------------------------------------------------------------- replay

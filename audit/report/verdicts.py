@@ -118,7 +118,7 @@ def _rest(entry: Entry) -> str:
         if text.startswith(start):
             rest = text.removeprefix(start).strip()
             rest = rest[1:-1] if rest.startswith("(") and rest.endswith(")") and rest.count("(") == 1 else rest
-            return f"only if {rest}" if start == "holds only if " else rest.removeprefix("; ")
+            return f"only if {rest}" if start == "holds only if " else rest.removeprefix("; ").removeprefix(", ")
     return text
 
 

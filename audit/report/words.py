@@ -39,7 +39,7 @@ GRADE_MEANINGS: dict[Grade, str] = {
     "searched": "a search or a statistical test found no violation: evidence, not proof",
     "cited": "taken from elsewhere by the paper; no check of ours",
     "unexpected": "a check failed, or came out otherwise than the project records",
-    "unchecked": "no check ran",
+    "unchecked": "no check ran, or none but of a slip of the pen",
 }
 
 GRADE_STYLES: dict[Grade, str] = {

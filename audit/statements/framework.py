@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import audit.statements
+from reference import inventory
 from reference.registry import Edition
 
 Kind: TypeAlias = Literal["exact", "certified", "adversarial", "statistical", "counterexample", "cited"]
@@ -131,6 +132,8 @@ class Result:
     edition: Edition
     level: Level
     erratum: str | None
+    severity: str
+    """Of the erratum: privacy, accuracy or typo; empty where there is none."""
     condition: str | None
     expected: bool
     holds: bool
@@ -149,6 +152,11 @@ class Result:
     def as_recorded(self) -> bool:
         """Whether it came out as it should: no error, and the claim held or failed as expected."""
         return not self.error and self.holds == self.expected
+
+    @property
+    def is_slip(self) -> bool:
+        """Whether it shows a slip of the pen in the printed text, and no more."""
+        return not self.expected and self.severity == "typo"
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; a number that JSON does not have (inf, nan) is a string."""
@@ -293,6 +301,7 @@ def _result(check: Check, outcome: Outcome, own_seed: int) -> Result:
         edition=check.edition,
         level=check.level,
         erratum=check.erratum,
+        severity=_severity(check.erratum),
         condition=check.condition,
         expected=check.expected,
         holds=bool(outcome.holds),
@@ -306,6 +315,11 @@ def _result(check: Check, outcome: Outcome, own_seed: int) -> Result:
         seed=own_seed,
         seconds=0.0,
     )
+
+
+def _severity(erratum: str | None) -> str:
+    found = inventory.load().erratum(erratum) if erratum else None
+    return found.severity if found else ""
 
 
 ROUNDING = 1e-9
@@ -351,12 +365,26 @@ def judge(results: Sequence[Result]) -> Verdict:
 
     A check that came out otherwise than recorded beats everything; then refutation; then conditions; then "holds",
     which needs an exact or certified check of the text itself (not of our tighter variant). Searching without
-    finding is said in those words, with the power of the search where it is known.
+    finding is said in those words, with the power of the search where it is known. An erratum that is a slip of the
+    pen refutes nothing: the rest of the checks decide, and the slip is named.
     """
     text = [r for r in results if r.edition != "tight"]
     unexpected = [r.name for r in results if not r.as_recorded]
     if unexpected:
         return Verdict("unexpected", f"UNEXPECTED: {', '.join(unexpected)}")
+    slips = _errata(r for r in text if r.is_slip)
+    found = _substance([r for r in text if not r.is_slip])
+    if not slips:
+        return found
+    words = "a slip is" if len(slips) == 1 else "slips are"
+    named = f"{found.text}, once {words} corrected ({', '.join(slips)})"
+    if found.grade == "unchecked":
+        named = f"no check yet but of {'a slip' if len(slips) == 1 else 'slips'} ({', '.join(slips)})"
+    return Verdict(found.grade, named, _in_order([*found.errata, *slips]))
+
+
+def _substance(text: Sequence[Result]) -> Verdict:
+    """The verdict on what a statement says, slips of the pen aside."""
     if not text:
         return Verdict("unchecked", "no check yet")
     if any(not r.expected for r in text):
@@ -370,7 +398,7 @@ def judge(results: Sequence[Result]) -> Verdict:
 
 def _refuted(results: Sequence[Result]) -> Verdict:
     """Refuted as printed; "corrected" is said only if a check of the corrected text ran and held."""
-    errata = tuple(sorted({r.erratum for r in results if r.erratum and not r.expected}))
+    errata = _errata(r for r in results if not r.expected)
     named = ", ".join(errata)
     repaired = [r for r in results if r.edition == "corrected" and r.kind != "cited"]
     if not repaired:
@@ -378,6 +406,20 @@ def _refuted(results: Sequence[Result]) -> Verdict:
     conditions = _conditions(repaired)
     condition = f", if {conditions}" if conditions else ""
     return Verdict("refuted", f"refuted as printed → corrected ({named}){condition}", errata)
+
+
+def _errata(results: Iterable[Result]) -> tuple[str, ...]:
+    return _in_order({r.erratum for r in results if r.erratum})
+
+
+def _in_order(errata: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(errata, key=erratum_order))
+
+
+def erratum_order(id: str) -> tuple[str, int]:
+    """Sort key of an erratum: E4.6 comes before E4.10."""
+    section, _, number = id.partition(".")
+    return section, int(number) if number.isdecimal() else 0
 
 
 def _proved(results: Sequence[Result]) -> Verdict:

@@ -38,6 +38,7 @@ def result(
     kind="exact",
     edition="corrected",
     erratum=None,
+    severity="privacy",
     holds=None,
     condition=None,
     tight="",
@@ -49,9 +50,10 @@ def result(
     holds = about.expected if holds is None else holds
     outcome = Outcome(holds, ratio=ratio, tight=tight, would_detect=power)
     found = framework._result(about, outcome, 1)
-    return framework.replace(found, error=error)
+    return framework.replace(found, error=error, severity=severity if erratum else "")
 
 
+SLIP = {"kind": "counterexample", "edition": "printed", "erratum": "E3.10", "severity": "typo"}
 PRINTED = {"kind": "counterexample", "edition": "printed", "erratum": "E3.1"}
 
 CASES: list[tuple[str, Sequence[Result], str, str]] = [
@@ -106,6 +108,27 @@ CASES: list[tuple[str, Sequence[Result], str, str]] = [
         "unrepaired",
         "refuted as printed (E3.1), correction not checked",
     ),
+    ("a slip refutes nothing", [result(**SLIP), result()], "holds", "holds, once a slip is corrected (E3.10)"),
+    (
+        "slips, in the order of their numbers",
+        [result(**SLIP), result(**(SLIP | {"erratum": "E3.9"})), result("adversarial", ratio=0.5)],
+        "searched",
+        "no violation found (largest ratio 0.5), once slips are corrected (E3.9, E3.10)",
+    ),
+    ("nothing but a slip was checked", [result(**SLIP)], "unchecked", "no check yet but of a slip (E3.10)"),
+    (
+        "a slip beside a defect",
+        [result(**SLIP), result(**PRINTED), result()],
+        "refuted",
+        "refuted as printed → corrected (E3.1), once a slip is corrected (E3.10)",
+    ),
+    (
+        "a slip that did not reproduce",
+        [result(**SLIP, holds=True), result()],
+        "unexpected",
+        "UNEXPECTED: s.counterexample",
+    ),
+    ("a check of a corrected slip is a check", [result(erratum="E3.10", severity="typo")], "holds", "holds"),
     ("the repair alone is no refutation", [result(erratum="E3.1")], "holds", "holds"),
     ("cited", [result("cited"), result("cited")], "cited", "cited"),
     ("cited and searched", [result("cited"), result("adversarial")], "searched", "no violation found"),
@@ -162,6 +185,7 @@ def test_refutations_name_their_errata() -> None:
     results = [result(**PRINTED), result(**(PRINTED | {"erratum": "E2.9"})), result()]
     assert judge(results).errata == ("E2.9", "E3.1")
     assert judge([result(erratum="E3.1")]).errata == ()
+    assert judge([result(**PRINTED), result(**SLIP), result()]).errata == ("E3.1", "E3.10")
 
 
 @given(
@@ -192,6 +216,10 @@ MUTANTS = [
     ("_conditions(repaired)", "_conditions(results)"),
     ("conditions = _conditions(results)\n    if conditions:", "conditions = ''\n    if conditions:"),
     ("max(powers)", "min(powers)"),
+    ('return not self.expected and self.severity == "typo"', 'return self.severity == "typo"'),
+    ('return not self.expected and self.severity == "typo"', "return not self.expected"),
+    ("[r for r in text if not r.is_slip]", "list(text)"),
+    ("key=erratum_order", "key=str"),
     ("max(ratios)", "min(ratios)"),
 ]
 
@@ -206,7 +234,7 @@ def test_the_cases_catch_a_mutated_verdict(old: str, new: str, monkeypatch: pyte
     exec(source.replace(old, new), mutant.__dict__)
     caught = False
     for _, results, grade, text in CASES:
-        found = mutant.judge(results)
+        found = mutant.judge([mutant.Result(**vars(r)) for r in results])
         caught |= (found.grade, found.text) != (grade, text)
     assert caught
 
