@@ -161,12 +161,8 @@ def _signed_power(K: Numbers, u: Vector, exponent: Real, length: Real) -> Vector
 def signed(K: Numbers, x: Real, magnitude: Real) -> Real:
     """sgn(x)·magnitude with sgn 0 = 0. On a ball that touches 0 both signs are enclosed."""
     if isinstance(x, BallScalar):
-        return magnitude * x / K.abs(x) if not x.contains(0) else _both_signs(K, magnitude)
+        return magnitude * x / K.abs(x) if not x.contains(0) else _hull(K, magnitude)
     return magnitude if x > 0 else -magnitude
-
-
-def _both_signs(K: Numbers, magnitude: Real) -> Real:
-    return K.max(magnitude, -magnitude) if K.le(magnitude, K(0)) else _hull(K, magnitude)
 
 
 def _hull(K: Numbers, magnitude: Any) -> Real:

@@ -54,8 +54,10 @@ F_r(x_K) − F_r(x*_K) ≤ 2ℓ‖x_K−x*_K‖ ≤ 2ℓ√(2D_h(x*_K, x_K)). So
 
   **E F_r(w_{r+1}) − F_r(ŵ_r) ≤ B = 2ℓ²/(ρ̃n_1) + Σ_{i≥2}[λ_iE_{i−1} + 2ℓ²/((ρ̃+λ_i)n_i)] + 2ℓ√(2E_K)**,
 
-and B ≤ ℓ²/(2β) for the empty plan, which returns w_r (F_r(w_r) − F_r(ŵ) ≤ ℓδ − βδ²/2). With n_i = n/2^i, λ_i = 16^{i−1}ρ̃ and
-T_i = ⌈1/a_i⌉, a_i = max{1/n_i, κd/(n_iμ)²}, this is O((L0²/ρ)(1/n + κd/(nμ)²)) without a logarithm; C cancels.
+and B ≤ ℓ²/(2β) for the empty plan, which returns w_r (F_r(w_r) − F_r(ŵ) ≤ ℓδ − βδ²/2). With a = max{1/n, κd/(nμ)²} (if a > 1/64
+return w_r), n_i = n/2^i, λ_i = 8^{i−1}ρ̃ and T_i = ⌈8/a_i⌉, a_i = max{1/n_i, κd/(n_iμ)²} ≤ 4^{i+1}a: ν² = O(ℓ²), E_i = O(a_iℓ²/Λ_i²), so
+λ_iE_{i−1} = O(2^{−i})aℓ²/ρ̃ and ℓ²/(Λ_in_i) = O(4^{−i})ℓ²/(ρ̃n) are geometric, and ℓ√E_K = O(√(4^Ka)/8^K)ℓ²/ρ̃ = O(√a/4^K)ℓ²/ρ̃ = O(a)ℓ²/ρ̃ once
+4^K ≥ a^{−1/2}. So B = O((L0²/ρ)(1/n + κd/(nμ)²)) without a logarithm; C cancels.
 
 **Inexact steps.** If every step's three-point inequality has slack at most e (`mirror.step_gap`), add e to the right of (A), (B);
 in the variants through x̂, ‖x_{k+1} − x'‖ ≤ √(e/c) for the exact noisy step x' and c = Λ(k+1)/2, so that
@@ -297,7 +299,8 @@ def plan_solver(
     limits = _Limits(geo, n, mu, max_gradients, support)
     best: Plan = ()
     value = trivial_bound(K, geo)
-    for candidate in _geometric_plans(limits):
+    candidates = [closed_form_plan(geo, n, mu)] if max_gradients is None else []
+    for candidate in (*candidates, *_geometric_plans(limits)):
         found = excess_bound(K, geo, candidate, mu)
         if found < value:
             best, value = candidate, found
@@ -380,19 +383,22 @@ def _resized(sizes: list[int], i: int, size: int, n: int) -> list[int] | None:
 
 
 def closed_form_plan(geo: Geometry, n: int, mu: Exact) -> Plan:
-    """n_i = ⌊n/2^i⌋, λ_i = 4·8^{i−2}ρ̃, T_i = ⌈4/a_i⌉: a plan with the proven rate, for reading rather than for use."""
+    """n_i = ⌊n/2^i⌋, λ_i = 8^{i−1}ρ̃, T_i = ⌈8/a_i⌉, K = ⌈log_4 a^{−1/2}⌉: the plan with the proven rate (module docstring).
+
+    The number of phases matters: with ⌈log_8 a^{−1/2}⌉ phases and the same growth of λ the last term keeps a factor 2^{K/2}.
+    """
     K = Float64()
     a = _rate(K, geo, n, mu)
     if K.lt(K(Fraction(1, 64)), a):
         return ()
-    count = max(1, K.ceil(K.log(1 / a) / (2 * K.log(K(8)))))
+    count = max(1, K.ceil(K.log(1 / a) / (2 * K.log(K(4)))))
     plan = []
     for i in range(1, count + 1):
         size = n >> i
         if size < 1:
             break
-        pull = Fraction(0) if i == 1 else Fraction(4 * 8 ** (i - 2))
-        plan.append(Phase(size, max(1, K.ceil(4 / _rate(K, geo, size, mu))), pull))
+        pull = Fraction(0) if i == 1 else Fraction(8 ** (i - 1))
+        plan.append(Phase(size, max(1, K.ceil(8 / _rate(K, geo, size, mu))), pull))
     return tuple(plan)
 
 

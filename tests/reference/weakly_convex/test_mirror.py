@@ -1,0 +1,172 @@
+"""The geometry of ℓ_p̄ and the mirror step: closed form, constrained roots, certificate."""
+
+import random
+from fractions import Fraction as Q
+from typing import Any
+
+import pytest
+
+from reference.numbers import INF, MP, Ball, Float64, Vector, norm
+from reference.setting.sets import Box, FeasibleSet, LpBall, Simplex, WholeSpace
+from reference.weakly_convex import mirror
+from reference.weakly_convex.mirror import Geometry, geometry, mirror_step
+
+K = Float64()
+EXPONENTS = [1, Q(3, 2), 2]
+
+
+def gaussians(generator: random.Random, d: int) -> Vector:
+    return K.vector([generator.gauss(0, 1) for _ in range(d)])
+
+
+def near_boundary(generator: random.Random, W: FeasibleSet, d: int) -> Vector:
+    """A point of W close to its boundary."""
+    x = gaussians(generator, d)
+    power = W.p if isinstance(W, LpBall) else INF
+    return x * (generator.uniform(0.7, 0.999) / norm(K, x, power))
+
+
+@pytest.mark.parametrize(("p", "d", "p_bar"), [(1, 1, 2), (1, 2, 2), (Q(3, 2), 2, 2), (2, 1, 2), (2, 50, 2)])
+def test_low_dimensions_have_p_bar_two(p: Any, d: int, p_bar: int) -> None:
+    geo = geometry(K, p, d)
+    assert geo.p_bar == p_bar
+    assert geo.kappa == 1
+    assert geo.euclidean
+
+
+def test_p_bar_of_l1_and_of_large_p() -> None:
+    geo = geometry(K, 1, 20)
+    assert geo.p_bar == pytest.approx(1.333808, abs=1e-6)
+    assert geo.kappa == pytest.approx(2.995732, abs=1e-6)
+    assert geo.C == pytest.approx(20 ** (1 - 1 / 1.333808), rel=1e-5)
+    assert 1 < geo.C < 2.71828
+    assert geometry(K, Q(3, 2), 20).p_bar == Q(3, 2)  # 1 + 1/ln 20 < 3/2: exact
+
+
+@pytest.mark.parametrize("p", [Q(1, 2), Q(5, 2), 3, 0, "x", 1.5])
+def test_exponents_outside_are_refused_in_one_line(p: Any) -> None:
+    with pytest.raises(ValueError, match=r"p = .* must be an int or a Fraction in \[1, 2\]") as caught:
+        geometry(K, p, 4)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_dimension_is_checked() -> None:
+    with pytest.raises(ValueError, match=r"d = 0 must be a positive integer"):
+        geometry(K, 2, 0)
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_the_two_maps_are_inverse_and_dual(p: Any) -> None:
+    generator = random.Random(3)
+    geo = geometry(K, p, 7)
+    for _ in range(20):
+        u = gaussians(generator, 7)
+        j = mirror.duality_map(K, geo, u)
+        assert j @ u == pytest.approx(2 * mirror.half_square(K, geo, u), rel=1e-12)
+        assert mirror.dual_size(K, geo, j) == pytest.approx(mirror.size(K, geo, u), rel=1e-12)
+        back = mirror.dual_map(K, geo, j)
+        assert max(abs(x) for x in back - u) < 1e-12
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+@pytest.mark.statement("prop:reg_wk_cvx", kind="adversarial")
+def test_h_is_one_strongly_convex(p: Any) -> None:
+    """D_h(x, y) ≥ ½‖x−y‖²; with κ smaller by 1 % random points near (1, −1) would break it for p̄ < 2."""
+    generator = random.Random(4)
+    geo = geometry(K, p, 3)
+    least = 10.0
+    for _ in range(600):
+        t = 10 ** generator.uniform(-3, 0)
+        y = K.vector([1, -1, 0]) if generator.random() < 0.5 else gaussians(generator, 3)
+        x = y + K.vector([1, 1, 0]) * t
+        ratio = mirror.bregman(K, geo, x, y) / (mirror.size(K, geo, x - y) ** 2 / 2)
+        least = min(least, ratio)
+    assert 1 - 1e-6 <= least < 1.01
+
+
+def three_point_slack(geo: Geometry, v: Vector, u: Vector, theta: Vector, A: float) -> float:
+    """O(v) − O(u) − A·D(v, u): at least −gap by the certificate."""
+    difference = mirror.objective(K, geo, v, theta, A) - mirror.objective(K, geo, u, theta, A)
+    slack: float = difference - A / geo.kappa * mirror.bregman(K, geo, v, u)
+    return slack
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+@pytest.mark.parametrize("power", [1, Q(3, 2), 2, 3, INF, "box", "free"])
+def test_the_step_and_its_certificate(p: Any, power: Any) -> None:
+    """The certificate holds against random and boundary points, and is below 1e-10. A step that stops early fails both."""
+    generator = random.Random(str((p, power)))
+    d = 4
+    geo = geometry(K, p, d)
+    W: FeasibleSet = WholeSpace(d) if power == "free" else Box([-1] * d, [1] * d) if power == "box" else LpBall([0] * d, 1, power)
+    binding = 0
+    for _ in range(12):
+        w = near_boundary(generator, W, d)
+        theta, A = gaussians(generator, d), generator.choice([0.1, 1.0, 3.0])
+        radius = generator.choice([0.3, 1.0, None])
+        step = mirror_step(K, geo, W, w, theta, A, radius)
+        binding += step.binding
+        assert step.gap < 1e-10
+        assert W.contains(K, w + step.u)
+        assert radius is None or mirror.size(K, geo, step.u) <= radius * (1 + 1e-12)
+        for _ in range(30):
+            v = near_boundary(generator, W, d) - w
+            length = mirror.size(K, geo, v)
+            if radius is not None and length > radius:
+                v = v * (radius / length)
+            if W.contains(K, w + v):
+                assert three_point_slack(geo, v, step.u, theta, A) >= -step.gap - 1e-12
+    assert power == "free" or binding > 0
+
+
+def test_a_worse_point_has_a_gap_that_pays_for_it() -> None:
+    """The certificate is valid for any feasible u: halving the solution raises the gap by at least the objective lost."""
+    geo, W = geometry(K, Q(3, 2), 3), LpBall([0] * 3, 1, Q(3, 2))
+    w, theta = K.vector([0.5, 0.2, 0]), K.vector([2.0, -1.0, 0.5])
+    good = mirror_step(K, geo, W, w, theta, 1.0, 0.7)
+    worse = good.u * 0.5
+    gap = mirror.step_gap(K, geo, W, w, worse, theta, 1.0, 1.0, 0.7)
+    lost = mirror.objective(K, geo, worse, theta, 1.0) - mirror.objective(K, geo, good.u, theta, 1.0)
+    assert gap >= lost > 0.01
+
+
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_the_constrained_step_is_proved_on_balls(p: Any) -> None:
+    B = Ball(128)
+    geo = geometry(B, p, 4)
+    W = LpBall([0] * 4, 1, Q(3, 2))
+    w, theta = B.vector([Q(1, 2), Q(1, 4), 0, Q(-1, 8)]), B.vector([2, -1, Q(1, 2), 1])
+    step = mirror_step(B, geo, W, w, theta, B(1), B(1))
+    assert step.binding
+    assert B.lt(step.gap, B("1e-15"))
+    free = mirror_step(B, geo, W, B.zeros(4), theta / 100, B(1), B(1))
+    assert not free.binding
+    assert B.le(free.gap, B(0))
+
+
+def test_more_digits_give_a_smaller_gap() -> None:
+    work = MP(40)
+    geo = geometry(work, 1, 4)
+    step = mirror_step(work, geo, LpBall([0] * 4, 1, 1), work.vector([Q(1, 2), Q(1, 4), 0, 0]), work.vector([2, -1, 1, 1]), work(1), None)
+    assert step.binding
+    assert step.gap < work("1e-35")
+
+
+def test_a_set_without_a_step_is_refused_with_a_remedy() -> None:
+    geo = geometry(K, 2, 2)
+    with pytest.raises(ValueError, match=r"Simplex has no constrained mirror step.*whole space"):
+        mirror_step(K, geo, Simplex(2), K.vector([0.5, 0.5]), K.vector([3.0, 0.0]), 1.0, None)
+
+
+def test_zero_theta_stays_at_the_centre() -> None:
+    geo = geometry(K, 1, 5)
+    step = mirror_step(K, geo, WholeSpace(5), K.zeros(5), K.zeros(5), 1.0, 1.0)
+    assert all(x == 0 for x in step.u)
+
+
+def test_on_a_ball_that_touches_zero_both_signs_are_enclosed() -> None:
+    B = Ball(64)
+    geo = geometry(B, Q(3, 2), 3)
+    unsure = B.vector([1, B(0) + (B("0.1") - B("0.1")), 2])
+    image = mirror.duality_map(B, geo, unsure)
+    assert image[1].contains(0)
