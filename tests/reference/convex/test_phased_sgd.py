@@ -189,9 +189,7 @@ def test_bodies_differ_on_tagged_lines_only() -> None:
 
 @pytest.mark.statement("Alg:phased", kind="exact")
 def test_what_each_erratum_of_algorithm_2_changes() -> None:
-    """E3.12 turns the sign; E3.15 only acts on what leaves W; E3.14 only where n is not a power of two; E3.11 never (the
-    steps stop after T_k points).
-    """
+    """E3.12 turns the sign; E3.15 acts on what leaves W; E3.14 where n is not a power of two; E3.11 never (T_k steps)."""
     K, data = Float64(), sphere(Random(5), 16, 2)
     p = made(K, 16, ball(2, F(1, 20)))
     everything = {"E3.11", "E3.12", "E3.14", "E3.15"}
@@ -302,7 +300,7 @@ def test_excess_risk_of_a_linear_loss_is_near_the_bound(n: int) -> None:
 
 @pytest.mark.statement("thm:l2_glm", kind="exact")
 def test_the_closed_form_covers_the_sum() -> None:
-    """100/3 and 38/3 are right constants for n = 2^j: the finite sum is below, and not far below where a term dominates."""
+    """100/3 and 38/3 are right constants for n = 2^j: the finite sum is below, and not far where one term dominates."""
     K, nearest = Float64(), 0.0
     for j in (1, 2, 3, 6, 10, 14, 20, 25):
         for d in (1, 10, 100):
