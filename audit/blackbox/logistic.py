@@ -11,6 +11,10 @@ from scipy import linalg, special
 Array = np.ndarray
 
 
+TOLERANCE = 0.1
+"""Newton's method stops when a step gains less than this in total log-loss."""
+
+
 @dataclass(frozen=True)
 class Fit:
     """Coefficients, their approximate covariance (the inverse Hessian) and the log evidence."""
@@ -20,19 +24,23 @@ class Fit:
     evidence: float
 
 
-def fit_logistic(design: Array, ones: Array, counts: Array, penalty: Array, steps: int = 15) -> Fit:
+def fit_logistic(
+    design: Array, ones: Array, counts: Array, penalty: Array, steps: int = 15,
+    start: Array | None = None,
+) -> Fit:
     """Minimise Σ log-loss + ½ Σ penalty_j β_j², where row i stands for counts_i draws, ones_i of them of label 1.
 
     Newton steps with halving: the objective never rises, so a separable sample ends at the penalised optimum.
     """
-    beta = np.zeros(design.shape[1])
+    beta = np.zeros(design.shape[1]) if start is None else start
+    single = design.astype(np.float32)
     logit = design @ beta
     value = _objective(logit, ones, counts, penalty, beta)
     for _ in range(steps):
         probability = special.expit(logit)
         gradient = design.T @ (counts * probability - ones) + penalty * beta
         weight = np.maximum(counts * probability * (1 - probability), 1e-9)
-        hessian = (design * weight[:, None]).T @ design
+        hessian = ((single * weight[:, None].astype(np.float32)).T @ single).astype(float)
         hessian[np.diag_indices_from(hessian)] += penalty + 1e-9
         step = linalg.solve(hessian, gradient, assume_a="pos", check_finite=False)
         moved = design @ step
@@ -45,7 +53,7 @@ def fit_logistic(design: Array, ones: Array, counts: Array, penalty: Array, step
         else:
             break
         beta, logit = beta - scale * step, logit - scale * moved
-        if previous - value < 0.02:
+        if previous - value < TOLERANCE:
             break
     covariance = linalg.inv(hessian, check_finite=False)
     return Fit(beta, covariance, _evidence(value, penalty, hessian))
@@ -58,7 +66,10 @@ def _evidence(value: float, penalty: Array, hessian: Array) -> float:
 
 def fit_best(design: Array, ones: Array, counts: Array, penalty: Array, strengths: Sequence[float]) -> tuple[Fit, float]:
     """The fit whose multiple of the penalty has the largest evidence, and that multiple."""
-    fits = [(fit_logistic(design, ones, counts, penalty * s), s) for s in strengths]
+    fits: list[tuple[Fit, float]] = []
+    for strength in sorted(strengths, reverse=True):
+        start = fits[-1][0].weights if fits else None
+        fits.append((fit_logistic(design, ones, counts, penalty * strength, start=start), strength))
     return max(fits, key=lambda f: f[0].evidence)
 
 

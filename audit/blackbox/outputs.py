@@ -20,7 +20,7 @@ import hashlib
 import math
 import numbers as abstract
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -50,26 +50,36 @@ class Raised:
     type_name: str
 
 
-@dataclass
 class Table:
-    """Many outputs, flattened."""
+    """Many outputs, flattened. Keys are worked out when they are first asked for."""
 
-    numbers: Array
-    tokens: Array | None
-    keys: Array
-    names: dict[int, str] = field(default_factory=dict)
+    def __init__(
+        self, numbers: Array, tokens: Array | None, keys: Array | None = None, names: dict[int, str] | None = None
+    ):
+        self.numbers = numbers
+        self.tokens = tokens
+        self.names = names or {}
+        self._keys = keys
 
     def __len__(self) -> int:
-        return len(self.keys)
+        return len(self.numbers)
+
+    @property
+    def keys(self) -> Array:
+        """One 64-bit number an output, equal for equal outputs."""
+        if self._keys is None:
+            self._keys = _row_keys(self.numbers, self.tokens)
+        return self._keys
 
     @property
     def width(self) -> int:
         """The largest number of leaves of an output."""
         return int(self.numbers.shape[1])
 
-    def take(self, rows: Array) -> Table:
+    def take(self, rows: Array | slice) -> Table:
         """The chosen rows."""
-        return Table(self.numbers[rows], None if self.tokens is None else self.tokens[rows], self.keys[rows], self.names)
+        tokens = None if self.tokens is None else self.tokens[rows]
+        return Table(self.numbers[rows], tokens, None if self._keys is None else self._keys[rows], self.names)
 
     def token_matrix(self) -> Array:
         """The tokens, with zeros where all leaves are numbers."""
@@ -125,9 +135,10 @@ def _same_numeric_shape(items: Sequence[Array]) -> bool:
 
 
 def _from_matrix(matrix: Array, bits: int) -> Table:
-    everything = significant(np.ascontiguousarray(matrix, dtype=float), bits if matrix.dtype.kind == "f" else EXACT_BITS)
-    values = everything[:, :MAX_LEAVES]
-    keys = _mix(everything.view(np.uint64))
+    keys = None if matrix.shape[1] <= MAX_LEAVES else _row_keys(np.ascontiguousarray(matrix, dtype=float), None)
+    values = np.ascontiguousarray(matrix[:, :MAX_LEAVES], dtype=float)
+    if matrix.dtype.kind == "f":
+        values = significant(values, bits)
     finite = np.isfinite(values)
     if finite.all():
         return Table(values, None, keys)
@@ -139,18 +150,28 @@ def _from_matrix(matrix: Array, bits: int) -> Table:
 
 
 def significant(x: Array, bits: int) -> Array:
-    """Each number rounded to this many significant bits."""
+    """Each number rounded to this many significant bits.
+
+    Adding half a unit to the integer that holds a float carries from mantissa to exponent just as rounding should.
+    """
     if bits >= EXACT_BITS:
         return x
-    mantissa, exponent = np.frexp(x)
-    return np.asarray(np.ldexp(np.round(mantissa * 2.0**bits), exponent - bits))
+    drop = EXACT_BITS - bits
+    words = x.view(np.uint64) + np.uint64(1 << (drop - 1))
+    words &= ~np.uint64((1 << drop) - 1)
+    rounded = words.view(np.float64)
+    return np.asarray(np.where(np.isfinite(x), rounded, x))
 
 
-def _mix(words: Array) -> Array:
-    """A 64-bit hash of each row of 64-bit words; wrap-around arithmetic is meant."""
-    key = np.full(len(words), 0x9E3779B97F4A7C15, dtype=np.uint64)
-    for column in words.T:
-        key = (key ^ column) * np.uint64(0xD6E8FEB86659FD93)
+def _row_keys(numbers: Array, tokens: Array | None, extra: Array | None = None) -> Array:
+    """A 64-bit hash of each row; wrap-around arithmetic is meant."""
+    key = np.full(len(numbers), 0x9E3779B97F4A7C15, dtype=np.uint64)
+    if extra is not None:
+        key ^= extra
+    words = np.where(np.isnan(numbers), 0.0, numbers).view(np.uint64)
+    for j in range(numbers.shape[1]):
+        word = words[:, j] if tokens is None else words[:, j] ^ (tokens[:, j].astype(np.uint64) << np.uint64(20))
+        key = (key ^ word) * np.uint64(0xD6E8FEB86659FD93)
         key ^= key >> np.uint64(32)
     return key
 
@@ -158,31 +179,32 @@ def _mix(words: Array) -> Array:
 def _from_objects(items: Sequence[Any], bits: int) -> Table:
     """Flatten each distinct output once, then deal the rows out."""
     rows, where = _distinct(items)
-    flat = [flatten(item) for item in rows]
-    width = max(1, min(MAX_LEAVES, max(len(leaves) for leaves, _ in flat)))
-    numbers = np.full((len(flat), width), np.nan)
-    tokens = np.full((len(flat), width), ABSENT, dtype=np.int32)
-    names = dict(_COMMON)
-    keys = np.empty(len(flat), dtype=np.uint64)
-    for i, (leaves, shape) in enumerate(flat):
-        leaves = [leaf if isinstance(leaf, str) else _round_float(leaf, bits) for leaf in leaves]
-        for j, leaf in enumerate(leaves[:width]):
-            if isinstance(leaf, str):
-                code = token_code(leaf)
-                tokens[i, j] = code
-                names.setdefault(code, leaf)
-            else:
-                numbers[i, j] = leaf
-                tokens[i, j] = 0
-        keys[i] = _object_key(leaves, shape)
+    leaves: list[float | str] = []
+    ends, shapes = [], []
+    for item in rows:
+        shapes.append(_collect(item, leaves))
+        ends.append(len(leaves))
+    codes = {leaf: token_code(leaf) for leaf in {x for x in leaves if type(x) is str}}
+    flat_tokens = np.array([codes[x] if type(x) is str else 0 for x in leaves], dtype=np.int32)
+    flat_numbers = np.array([np.nan if type(x) is str else x for x in leaves], dtype=float)
+    lengths = np.diff(np.array([0, *ends]))
+    width = max(1, min(MAX_LEAVES, int(lengths.max(initial=0))))
+    row = np.repeat(np.arange(len(rows)), lengths)
+    column = np.arange(len(leaves)) - np.repeat(np.array(ends) - lengths, lengths)
+    kept = column < width
+    numbers = np.full((len(rows), width), np.nan)
+    tokens = np.full((len(rows), width), ABSENT, dtype=np.int32)
+    numbers[row[kept], column[kept]] = _significant_unless_whole(flat_numbers[kept], bits)
+    tokens[row[kept], column[kept]] = flat_tokens[kept]
+    shape_codes = {shape: token_code(shape) for shape in set(shapes)}
+    keys = _row_keys(numbers, tokens, np.array([shape_codes[s] for s in shapes], dtype=np.uint64))
+    names = dict(_COMMON) | {code: text for text, code in codes.items()}
     return Table(numbers[where], tokens[where], keys[where], names)
 
 
-def _round_float(x: float, bits: int) -> float:
-    if bits >= EXACT_BITS or x == int(x):
-        return x
-    mantissa, exponent = math.frexp(x)
-    return math.ldexp(round(math.ldexp(mantissa, bits)), exponent - bits)
+def _significant_unless_whole(x: Array, bits: int) -> Array:
+    """Rounded floats; whole numbers stay as they are (an int and a float look the same here)."""
+    return np.where(x == np.round(x), x, significant(x, bits))
 
 
 def _distinct(items: Sequence[Any]) -> tuple[list[Any], Array]:
@@ -195,11 +217,6 @@ def _distinct(items: Sequence[Any]) -> tuple[list[Any], Array]:
     return list(index), where
 
 
-def _object_key(leaves: Sequence[float | str], shape: str) -> int:
-    text = shape + "|" + "|".join(leaf if isinstance(leaf, str) else float.hex(leaf) for leaf in leaves)
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
-
-
 def flatten(output: Any) -> tuple[list[float | str], str]:
     """The leaves of an output (finite numbers as floats, anything else as text) and its nesting."""
     leaves: list[float | str] = []
@@ -209,6 +226,12 @@ def flatten(output: Any) -> tuple[list[float | str], str]:
 
 def _collect(value: Any, leaves: list[float | str]) -> str:
     """Append the leaves of `value`; return a text that tells its structure."""
+    kind = type(value)
+    if kind is float:
+        leaves.append(value if math.isfinite(value) else str(value))
+        return "."
+    if kind is tuple or kind is list:
+        return "(" + "".join([_collect(item, leaves) for item in value]) + ")"
     if isinstance(value, bool | np.bool_):
         leaves.append("True" if value else "False")
     elif isinstance(value, abstract.Real) or (hasattr(value, "__float__") and hasattr(value, "as_integer_ratio")):

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import special
 
 from audit.blackbox.confidence import predicted_bound
+from audit.blackbox.logistic import fit_logistic
 from audit.blackbox.outputs import Table
 from audit.blackbox.scores import Score
 
@@ -22,12 +23,14 @@ Array = np.ndarray
 FOLDS = 4
 DISCOUNT = 1.0
 """Standard errors taken off each draw's log-odds before draws are ranked: a sure guess must be known to be sure."""
-CAUTION = 1.5
-"""Standard errors by which the smoothed curve is lowered."""
+CAUTION = 0.75
+"""The curve is lowered by this times √(2 ln(1 + total/size)) standard errors: the largest of total/size noisy values is so high."""
 LUCK = 0.8
 """The same for the luck of the test itself."""
-WORTH = 30.0
-"""Weight of the model's own probability in the smoothed curve, in draws."""
+BENDS = (0.5, 0.2, 0.07, 0.02, 0.006)
+BEND_PENALTY = 3.0
+WORTH = 150.0
+"""The smoothing fit never counts more than so many draws."""
 SAFETY = 1.0
 """Standard deviations of the selected count that are left out, so that the tested set stays inside the planned one."""
 
@@ -124,28 +127,48 @@ class Curve:
 
     @staticmethod
     def measure(mode: str, logits: Array, errors: Array, labels: Array) -> Curve:
-        """Held-out counts, smoothed towards the model."""
+        """The held-out counts, smoothed towards a piecewise-linear fit of "right" against confidence.
+
+        The fit counts as many draws as its standard error is worth, but no more than were counted, and at most WORTH.
+        """
         sure, right = confidence(mode, logits, errors), guess(mode, logits) == (labels == 1)
         order = np.argsort(-sure, kind="stable")
-        sizes = _sizes(sure[order])
-        counts = np.cumsum(right[order])[sizes - 1]
-        model = np.cumsum(special.expit(sure[order]))[sizes - 1] / sizes
-        rates = (counts + WORTH * model) / (sizes + WORTH)
-        return Curve(mode, len(labels), sizes, rates, np.sqrt(rates * (1 - rates) / (sizes + WORTH)))
+        sure = sure[order]
+        sizes = _sizes(sure)
+        design, penalty = _calibration_design(sure)
+        fit = fit_logistic(design, right[order].astype(float), np.ones(len(sure)), penalty)
+        p = special.expit(design @ fit.weights)
+        rates = np.cumsum(p)[sizes - 1] / sizes
+        slopes = np.cumsum(design * (p * (1 - p))[:, None], axis=0)[sizes - 1] / sizes[:, None]
+        variance = np.einsum("ij,jk,ik->i", slopes, fit.covariance, slopes)
+        worth = np.minimum(rates * (1 - rates) / np.maximum(variance, 1e-12), np.minimum(sizes, WORTH))
+        rates = (np.cumsum(right[order])[sizes - 1] + worth * rates) / (sizes + worth)
+        return Curve(mode, len(labels), sizes, rates, np.sqrt(rates * (1 - rates) / (sizes + worth)))
 
     def promise(self, draws: int, delta: float, alpha: float) -> tuple[float, float]:
         """The best cautious prediction of the bound, and the share of draws to select for it."""
         share = self.sizes / self.total
         luck = np.sqrt(self.rates * (1 - self.rates) / np.maximum(share * draws, 1.0))
-        cautious = np.clip(self.rates - np.hypot(CAUTION * self.errors, LUCK * luck), 0.0, 1.0)
+        caution = CAUTION * np.sqrt(2 * np.log1p(self.total / self.sizes))
+        cautious = np.clip(self.rates - np.hypot(caution * self.errors, LUCK * luck), 0.0, 1.0)
         bound = predicted_bound(share * draws, cautious, draws, delta, alpha, MODES[self.mode])
         at = int(np.argmax(bound))
         return float(bound[at]), float(share[at])
 
 
+def _calibration_design(sure: Array) -> tuple[Array, Array]:
+    """Columns of a piecewise-linear function of the confidence (sorted, largest first), bends near the top; and penalties."""
+    tops = [t for t in BENDS if t * len(sure) >= 40]
+    knots = np.unique([sure[int(t * len(sure))] for t in tops])
+    scale = max(float(np.std(sure)), 1e-9)
+    hinges = np.maximum(sure[:, None] - knots, 0.0) / scale
+    design = np.concatenate([np.ones((len(sure), 1)), sure[:, None] / scale, hinges], axis=1)
+    return design, np.concatenate([[1e-3, 1e-2], np.full(len(knots), BEND_PENALTY)])
+
+
 def _sizes(sure: Array) -> Array:
     """Candidate sizes: about 80 on a geometric grid, each moved to the end of its run of ties."""
     total = len(sure)
-    grid = np.unique(np.geomspace(min(5, total), total, 80).astype(int))
+    grid = np.unique(np.geomspace(min(12, total), total, 80).astype(int))
     ends = np.searchsorted(-sure, -sure[grid - 1], side="right")
     return np.unique(ends)

@@ -20,7 +20,7 @@ from audit.blackbox.vectors import WIDE, Reducer
 
 Array = np.ndarray
 
-STRENGTHS = (0.3, 3.0, 30.0)
+STRENGTHS = (0.3, 3.0, 30.0, 300.0, 3000.0)
 CELLN=.5
 SHRINKAGE = np.array([1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 3000.0])
 
