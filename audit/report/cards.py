@@ -14,6 +14,13 @@ from reference.inventory import SEVERITIES, Erratum
 SEVERITY_WORDS = {"privacy": "breaks privacy", "accuracy": "breaks accuracy", "typo": "slip of the pen"}
 
 
+SEVERITY_GROUPS = {
+    "privacy": "What breaks privacy",
+    "accuracy": "What breaks accuracy",
+    "typo": "Slips of the pen",
+}
+
+
 def errata_section(model: Page, frugal: Frugal) -> Html:
     """The cards, gravest first, with chips that filter by severity."""
     listed = errata(model)
@@ -33,12 +40,17 @@ def errata_section(model: Page, frugal: Frugal) -> Html:
         for s in SEVERITIES
         if counts[s]
     ]
-    return join(
-        [
-            tag("div", *chips, class_="chips", role="group", aria_label="Filter by severity"),
-            tag("div", *(_card(model, e, frugal) for e in listed), class_="cards"),
-        ]
-    )
+    groups = [_group(model, s, [e for e in listed if e.severity == s], frugal) for s in SEVERITIES if counts[s]]
+    return join([tag("div", *chips, class_="chips", role="group", aria_label="Filter by severity"), *groups])
+
+
+def _group(model: Page, severity: str, listed: list[Erratum], frugal: Frugal) -> Html:
+    """The cards of one severity; slips of the pen stay closed until somebody asks."""
+    title = f"{SEVERITY_GROUPS[severity]} ({len(listed)})"
+    cards = tag("div", *(_card(model, e, frugal) for e in listed), class_="cards")
+    if severity == "typo":
+        return tag("details", tag("summary", title), cards, class_="group", data_group=severity)
+    return tag("div", tag("h3", title), cards, class_="group", data_group=severity)
 
 
 def _card(model: Page, erratum: Erratum, frugal: Frugal) -> Html:

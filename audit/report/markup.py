@@ -34,8 +34,8 @@ def _harmless(character: str) -> bool:
 
 
 _SUBSCRIPT = re.compile(
-    r"(?P<base>(?:(?<![A-Za-z0-9_])[A-Za-z\u0370-\u03ffℓ∇]|[‖)\]])[\u0300-\u036f]?)"
-    r"_(?P<low>\{[^{}<>]{1,24}\}|[A-Za-z0-9∞]{1,2}(?![A-Za-z0-9_]))"
+    r"(?P<base>(?:(?<![A-Za-z0-9_])[A-Za-z]|[\u0370-\u03ffℓ∇‖)\]])[\u0300-\u036f]?)"
+    r"_(?P<low>\{[^{}<>]{1,24}\}|[A-Za-z0-9∞\u0370-\u03ff]{1,2}(?![A-Za-z0-9_])|[a-z0-9](?=[A-Z(]))"
 )
 _SUPERSCRIPT = re.compile(r"(?<=[^\s^])\^(?P<high>\{[^{}<>]{1,32}\}|[−-]?[A-Za-z0-9*]+)")
 

@@ -49,7 +49,10 @@
   for (const chip of severities) chip.addEventListener("click", () => {
     toggle(chip);
     const wanted = pressed(severities, "severity");
-    for (const card of all(".card")) card.hidden = wanted.length > 0 && !wanted.includes(card.dataset.severity);
+    for (const group of all("#errata .group")) {
+      group.hidden = wanted.length > 0 && !wanted.includes(group.dataset.group);
+      if (group.tagName === "DETAILS") group.open = wanted.includes(group.dataset.group);
+    }
   });
 
   // A link into something closed or filtered away opens it.
@@ -60,7 +63,7 @@
     if (!target) return;
     for (let node = target; node; node = node.parentElement) {
       if (node.tagName === "DETAILS") node.open = true;
-      if (node.classList.contains("card")) node.hidden = false;
+      if (node.classList.contains("group")) node.hidden = false;
     }
     target.scrollIntoView();
   };

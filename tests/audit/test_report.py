@@ -61,6 +61,18 @@ printed = "a"
 corrected = "b"
 cost = "c"
 affects = "d"
+
+[[erratum]]
+id = "E5.1"
+title = "A name is misspelt"
+where = ["eqn:stat_gap_wk_cvx"]
+lines = []
+tex = [1720, 1720]
+severity = "typo"
+printed = "a"
+corrected = "b"
+cost = "c"
+affects = "d"
 """
 
 PROFILE = Figure(
@@ -221,6 +233,7 @@ def test_tag() -> None:
         ("‖x‖_p ≤ ℓ_1", "‖x‖<sub>p</sub> ≤ ℓ<sub>1</sub>"),
         ("σ̂_{r,t}", "σ̂<sub>r,t</sub>"),
         ("2^{3r/2}, x^2", "2<sup>3r/2</sup>, x<sup>2</sup>"),
+        ("2η_kL0R, h_β", "2η<sub>k</sub>L0R, h<sub>β</sub>"),
         ("names_of_code, s.check_51, alg_x", "names_of_code, s.check_51, alg_x"),
         ("x_<b>", "x_&lt;b&gt;"),
         ("x_{<script>}", "x_{&lt;script&gt;}"),
@@ -607,10 +620,21 @@ def test_follow_a_link(desk: Browser, pages: dict[str, Path]) -> None:
 
 def test_errata_by_severity(desk: Browser, pages: dict[str, Path]) -> None:
     desk.open(pages["typical"])
-    cards = "return [...document.querySelectorAll('.card')].filter(c => c.offsetParent).map(c => c.id)"
+    cards = "return [...document.querySelectorAll('.card')].filter(c => c.checkVisibility()).map(c => c.id)"
     assert desk.do(cards) == ["e-E4-1", "e-E3-1"], "what breaks privacy comes first"
     desk.do("document.querySelector('.chip[data-severity=accuracy]').click()")
     assert desk.do(cards) == ["e-E3-1"]
+    desk.do("document.querySelector('.chip[data-severity=accuracy]').click()")
+    desk.do("document.querySelector('.chip[data-severity=typo]').click()")
+    assert desk.do(cards) == ["e-E5-1"], "slips are closed until somebody asks"
+    desk.open(pages["hostile"])
+    desk.open(pages["typical"])
+    desk.do("location.hash = '#e-E5-1'")
+    for _ in range(40):
+        if "e-E5-1" in desk.do(cards):
+            break
+        time.sleep(0.05)
+    assert "e-E5-1" in desk.do(cards), "a link opens them"
 
 
 def test_the_theme_switches(desk: Browser, pages: dict[str, Path]) -> None:
