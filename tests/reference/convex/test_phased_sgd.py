@@ -189,7 +189,7 @@ def test_bodies_differ_on_tagged_lines_only() -> None:
 
 @pytest.mark.statement("Alg:phased", kind="exact")
 def test_what_each_erratum_of_algorithm_2_changes() -> None:
-    """E3.12 turns the sign; E3.15 acts on what leaves W; E3.14 where n is not a power of two; E3.11 never (T_k steps)."""
+    """E3.12 turns the sign; E3.15 acts on what leaves W; E3.14 where n is not 2^j; E3.11 never (T_k steps)."""
     K, data = Float64(), sphere(Random(5), 16, 2)
     p = made(K, 16, ball(2, F(1, 20)))
     everything = {"E3.11", "E3.12", "E3.14", "E3.15"}
