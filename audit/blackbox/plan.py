@@ -17,6 +17,7 @@ from audit.blackbox.confidence import predicted_bound
 from audit.blackbox.logistic import fit_logistic
 from audit.blackbox.outputs import Table
 from audit.blackbox.scores import Score
+from audit.blackbox.threads import single_threaded
 
 Array = np.ndarray
 
@@ -99,6 +100,7 @@ def out_of_fold(table: Table, labels: Array, strength: float) -> tuple[Array, Ar
     return logits, errors
 
 
+@single_threaded
 def make_plan(table: Table, labels: Array, draws: int, delta: float, alpha: float) -> Plan:
     """Learn the score, then choose direction and size for `draws` test draws."""
     score = Score.learn(table, labels)

@@ -16,6 +16,7 @@ from scipy import special
 from audit.blackbox.features import Encoder
 from audit.blackbox.logistic import Fit, fit_best
 from audit.blackbox.outputs import Table, fit_width
+from audit.blackbox.threads import single_threaded
 from audit.blackbox.vectors import WIDE, Reducer
 
 Array = np.ndarray
@@ -37,6 +38,7 @@ class Score:
     strength: float
 
     @staticmethod
+    @single_threaded
     def learn(table: Table, labels: Array, strengths: Sequence[float] = STRENGTHS) -> Score:
         """Learn from labelled draws; the strength of the penalty is chosen among the given ones."""
         width = table.width
@@ -50,6 +52,7 @@ class Score:
         cells = Cells.fit(table.keys[first], counts, ones, design @ fit.weights)
         return Score(reducer, encoder, fit, cells, width, strength)
 
+    @single_threaded
     def logit(self, table: Table) -> tuple[Array, Array]:
         """Estimated log-odds of label 1 and their standard error, one of each an output."""
         table = fit_width(table, self.width)
