@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 
 from rich import box
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -184,7 +185,7 @@ def _show_replay(replays: Mapping[str, Replay], console: Console) -> None:
         word, style = ("shown", "green") if found.shown else ("NOT REPRODUCED", "bold red")
         console.print(Text.assemble((id, "bold"), " ", (word, style), f" in {found.seconds:.1f} s"))
         for code, one in found.runs:
-            console.print(Text(f"  {one_line(code)}: {one_line(one.summary)}"))
+            console.print(Padding(Text(f"{one_line(code)}: {one_line(one.summary)}"), (0, 0, 0, 2)))
             for name, value in _numbers(one.numbers).items():
                 console.print(Text(one_line(f"    {name} = {f'{value:.6g}' if isinstance(value, float) else value}")))
         if found.error:

@@ -89,15 +89,25 @@ def _card(model: Page, erratum: Erratum, frugal: Frugal) -> Html:
 
 def _where(model: Page, erratum: Erratum) -> list[Html | str]:
     parts: list[Html | str] = []
-    for place in erratum.where:
-        entry = model.entry(place)
-        parts += [", " if parts else "", to_detail(model, place, entry.name if entry else place)]
+    named = {_place(model, place): place for place in reversed(erratum.where)}
+    for text, place in reversed(named.items()):
+        parts += [", " if parts else "", to_detail(model, place, text)]
     if erratum.lines:
         parts.append(f", line{'s' if len(erratum.lines) > 1 else ''} {', '.join(map(str, erratum.lines))}")
     if erratum.tex[0]:
         first, last = erratum.tex
         parts.append(f" · TeX line {first}" if first == last else f" · TeX lines {first}–{last}")
     return parts
+
+
+def _place(model: Page, id: str) -> str:
+    """What the paper calls a place: "Algorithm 4 line 9", "Table 1 row 2"."""
+    entry = model.entry(id)
+    if entry is None:
+        return id
+    number = id.removeprefix(f"{entry.id}:")
+    what = "row" if entry.name.startswith("Table") else "line"
+    return f"{entry.name} {what} {number}" if number.isdecimal() else entry.name
 
 
 def _side(title: str, text: str, class_: str) -> Html | None:

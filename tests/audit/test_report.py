@@ -366,6 +366,7 @@ def test_the_page_is_whole_and_self_contained(paper: Inventory) -> None:
         "would have seen ε ≥ 1.5 with probability 0.95",
         "only if δ ≤ 1/e",
         "Shown in this run",
+        "Algorithm 1 line 6 , Lemma 5 , line 6 · TeX lines 315–316",
         "Too little noise",
         "dpso errata E4.1 --run",
         "Printed against its claim",
