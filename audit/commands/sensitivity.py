@@ -1,0 +1,52 @@
+"""`dpso sensitivity`: how far does a query move between neighbours?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from audit.commands.test import load_callable, read_json
+from audit.errors import InputError
+
+HELP = "Search for neighbours on which a query moves further than claimed."
+EXAMPLE = "dpso sensitivity mymodule:query --data pairs.json --claimed 0.02 --norm 2"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The command's arguments."""
+    parser.add_argument("target", metavar="MODULE:CALLABLE", help="a Python callable query(dataset)")
+    parser.add_argument("--data", required=True, metavar="PAIRS.json", help='{"dataset": …, "neighbour": …} or {"pairs": […]}')
+    parser.add_argument("--claimed", required=True, type=float, help="the claimed sensitivity")
+    parser.add_argument("--norm", default="2", help="p of the norm, or inf (default 2)")
+    parser.add_argument("--budget", type=int, default=2000, help="pairs to evaluate (default 2000)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--bounds", type=float, nargs=2, metavar=("LOW", "HIGH"), help="let numeric records move within bounds")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit 0 if within the claim, 1 if exceeded."""
+    from audit.sensitivity import audit_sensitivity
+
+    query = load_callable(args.target)
+    try:
+        result = audit_sensitivity(
+            query, _pairs(read_json(args.data), args.data), claimed=args.claimed, norm=args.norm, budget=args.budget,
+            seed=args.seed, bounds=tuple(args.bounds) if args.bounds else None,
+        )
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    except Exception as error:
+        raise InputError(f"{args.target} raised {type(error).__name__}: {error}") from None
+    print(json.dumps(result.to_dict(), default=str) if args.json else result)
+    return 1 if result.exceeded else 0
+
+
+def _pairs(data: dict[str, Any], path: str) -> list[tuple[Any, Any]]:
+    entries = data.get("pairs", [data])
+    if not isinstance(entries, list) or not entries:
+        raise InputError(f'--data {path}: "pairs" must be a non-empty list')
+    for entry in entries:
+        if not isinstance(entry, dict) or not {"dataset", "neighbour"} <= entry.keys():
+            raise InputError(f'--data {path}: each pair needs "dataset" and "neighbour"')
+    return [(e["dataset"], e["neighbour"]) for e in entries]
