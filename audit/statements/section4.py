@@ -48,7 +48,7 @@ def _shows(function: Callable[[], Any]) -> Callable[[int], Outcome]:
     return run
 
 
-PROOF_ONLY = {
+PLACES = {
     "sec:polySFW": (
         "E4.6",
         "E4.8",
@@ -64,6 +64,7 @@ PROOF_ONLY = {
         "E4.28",
     ),
     "sec:noisySFW": ("E4.18", "E4.24", "E4.26", "E4.27"),
+    "alg:polySFW": ("E4.4", "E4.5"),
     "eqn:recur_gamma_polySFW": ("E4.15",),
     "lem:grad-error-noisySFW": ("E4.12",),
     "thm:privacy-polySFW": ("E4.7",),
@@ -77,7 +78,7 @@ choice.
 def _register() -> None:
     """One counterexample check an erratum, on the statement that it refutes (by default the first that it names)."""
     places = {e.id: e.where[0] for e in load().errata}
-    places |= {id: place for place, ids in PROOF_ONLY.items() for id in ids}
+    places |= {id: place for place, ids in PLACES.items() for id in ids}
     for function in list(vars(counterexamples).values()):
         for link in getattr(function, LINKS, ()):
             if link.kind == "counterexample" and link.id in places:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 from reference.inventory import load
@@ -23,7 +24,7 @@ from reference.privacy import (
     noisy_min_law,
 )
 from reference.registry import Counterexample, counterexample
-from reference.setting import Box, Example, L2Ball, Polytope, SignedQuadratic
+from reference.setting import Box, Example, L2Ball, Polytope, SignedQuadratic, Simplex
 from reference.smooth.bounds import (
     ROUND_CONSTANTS,
     averaged_constant,
@@ -576,6 +577,46 @@ def wrong_reason() -> Counterexample:
     left, right = kappa_plus * plus * plus, kappa * own * own
     return Counterexample(kappa_plus <= kappa and left > right, f"κ_+‖1‖_+² = {left}, κ‖1‖² = {right}", {
         "left": left, "right": right})
+
+
+@dataclass(frozen=True)
+class Constant:
+    """f(w, z) = ±height·(w_1 + … + w_d): constant on the simplex, so 0-Lipschitz there, with gradient ±height·(1, …,
+    1).
+    """
+
+    height: int = 100
+    L0: Fraction = Fraction(1)
+    L1: Fraction = Fraction(0)
+    p: Any = 1
+
+    def value(self, K: Numbers, w: Vector, z: Example) -> Real:
+        """f(w, z)."""
+        return K.sum(w) * self.height * K(z.y)
+
+    def gradient(self, K: Numbers, w: Vector, z: Example) -> Vector:
+        """∇f(w, z)."""
+        return K.vector([self.height * Fraction(z.y)] * len(w))
+
+
+@counterexample("E4.29")
+def flat_sets() -> Counterexample:
+    """On the simplex "L0-Lipschitz" says nothing of ‖∇f‖_*: f = ±100(w_1 + w_2) is constant there, its gradient is
+    ±100.
+
+    Four records with fair signs: E‖∇_0^0 − ∇F‖_∞ = 100·E|mean of four signs| = 37.5, and Lemma 12 (L0 = 1, J = 4)
+    claims 2.77. In Algorithm 5 the released g̃ would tell the sign through noise made for L0.
+    """
+    loss, W = Constant(), Simplex(2)
+    corners = [loss.value(_K, v, Example((0,), 1)) for v in W.vertices(_K)]
+    spread = max(corners) - min(corners)
+    error = _K(0)
+    for signs in product((1, -1), repeat=4):
+        gradients = [loss.gradient(_K, W.centre(_K), Example((0,), y)) for y in signs]
+        error = error + _K.abs(_K.sum(g[0] for g in gradients)) / 4 / 16
+    claimed = gradient_error_printed(_K, 0, 4, 4, (1, 0, 1))
+    return Counterexample(spread <= 1 and error > claimed, f"E‖error‖ = {error}, claimed {claimed:.3f}", {
+        "variation_on_W": spread, "error": error, "claimed": claimed})
 
 
 # ------------------------------------------------------------------ Table 1, abstract, introduction

@@ -92,6 +92,8 @@ def _choose(n: int, choice: Callable[[int], tuple[int, int]]) -> Rounds:
     if failed:
         found = _first_feasible(lambda m: all(ok for _, ok in _conditions(m, *choice(m))))
         where = f"all conditions hold from n = {found}" if found else "no n up to 2^200 meets them at this privacy"
+        if found and found < n:
+            where = f"all conditions hold at n = {found} but not for all larger n; choose R and b yourself"
         require(False, "n", n, f"give {failed[0]} (here R = {R}, b = {b})", where)
     return Rounds(R, b)
 

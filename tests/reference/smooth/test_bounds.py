@@ -368,6 +368,68 @@ def test_measured_gap_lp(kind, p):
     assert gaps["tight"] < gaps["corrected"]
 
 
+def _walk(loss, W, support, sizes, seed):
+    """A run without noise on sampled records: w_t, estimates, batch means now and before, chosen vertices."""
+    rng = random.Random(seed)
+    w = previous = W.vertices(K)[0]
+    estimate, states = w * 0, []
+    for t, size in enumerate(sizes):
+        batch = [rng.choice(support)[0] for _ in range(size)]
+        gradients = Gradients(K, loss)
+        now, before = gradients.total(w, batch) / size, gradients.total(previous, batch) / size
+        last = estimate
+        estimate = recursive_estimate(K, gradients, batch, w, previous, estimate, t)
+        vertex = W.vertices(K)[rng.randrange(W.J)]  # any vertex: its excess over the best is α
+        states.append((t, w, previous, last, estimate, now, before, vertex))
+        eta = step_size(K, t)
+        previous, w = w, w * (1 - eta) + vertex * eta
+    return states
+
+
+@pytest.mark.statement("thm:convergence-polySFW", kind="adversarial")
+@pytest.mark.parametrize("kind", ["tanh", "sigmoid", "gm"])
+def test_descent_chain(kind):
+    """F(w⁺) ≤ F(w) + η⟨∇F−∇̂, v−v*⟩ + η⟨∇F, v*−w⟩ + ηα + L1D²η²/2 ≤ F + ηD‖∇F−∇̂‖_∞ − η·Gap + ηα + L1D²η²/2.
+
+    The mutant without the smoothness term fails somewhere.
+    """
+    loss, support = _problem(kind, 1, 4, 5)
+    W, L1, D = l1_ball(4, 1), float(loss.L1), 2
+    without = 0
+    for seed in range(6):
+        for t, w, _, _, estimate, _, _, v in _walk(loss, W, support, batch_sizes(6, 6), seed):
+            eta = step_size(K, t)
+            true = population_gradient(K, loss, support, w)
+            best = W.linear_minimiser(K, true)
+            alpha = v @ estimate - W.linear_minimiser(K, estimate) @ estimate
+            value, after = (
+                sum(loss.value(K, x, z) * float(p) for z, p in support) for x in (w, w * (1 - eta) + v * eta)
+            )
+            middle = value + eta * ((true - estimate) @ (v - best) + true @ (best - w) + alpha)
+            dual = max(abs(x) for x in true - estimate)
+            gap = population_gap(K, loss, support, W, w)
+            last = value + eta * (D * dual - gap + alpha)
+            curvature = L1 * D * D * eta * eta / 2
+            assert after <= middle + curvature + 1e-12
+            assert middle <= last + 1e-12
+            without += after > value + eta * (true @ (v - w)) + 1e-12
+    assert without > 0
+
+
+@pytest.mark.statement("lem:grad-error-polySFW", kind="exact")
+@pytest.mark.statement("lem:grad-error-noisySFW", kind="exact")
+def test_error_decomposition():
+    """∇^t − ∇F(w^t) is the sum of the three brackets, with Δ and g the batch means."""
+    loss, support = _problem("tanh", 1, 4, 5)
+    for t, w, previous, last, estimate, now, before, _ in _walk(loss, l1_ball(4, 1), support, batch_sizes(6, 6), 1):
+        if t == 0:
+            continue
+        eta, true = step_size(K, t), population_gradient(K, loss, support, w)
+        older = population_gradient(K, loss, support, previous)
+        brackets = (last - older) * (1 - eta) + (now - before - (true - older)) * (1 - eta) + (now - true) * eta
+        assert list(brackets) == pytest.approx(list(estimate - true), abs=1e-12)
+
+
 def test_population_gap_by_hand():
     """f = (tanh w − 1)² at one record on [−1, 1]: Gap(w) = |F'(w)|·(w − argmin)."""
     loss, W = SquaredTanh(R=1, p=1), l1_ball(1, 1)

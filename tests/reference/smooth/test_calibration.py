@@ -1,5 +1,4 @@
-"""Noise scales: exact laws of transcripts, the ratios that the prose quotes, the Gaussian calibration of Algorithm 5.
-"""
+"""Noise scales: exact laws of transcripts, the ratios that the prose quotes, the Gaussians of Algorithm 5."""
 
 from fractions import Fraction
 from itertools import product
@@ -87,6 +86,17 @@ def test_printed_scale_is_pure_dp_in_all_rounds():
         other = (*data[:position], Example((1,), 1 if position in (1, 2) else -1), *data[position + 1 :])
         p, q = _losses(*(transcript_law(K, loss, W, slices(d, rounds), scales) for d in (data, other)))
         assert dp_epsilon(K, p, q) <= limit
+
+
+def test_loss_of_a_step_with_the_printed_scale():
+    """Range 2D(L0+L1D)2^{r/2}/b over s_r is ε·2^{−r/2}/√log(1/δ), and no record of any batch exceeds it."""
+    for r in (0, 1, 3, 6):
+        scale = c.laplace_scale_printed(K, r, 100, 1, 2, 3, 2, "1e-6")
+        claimed = 2 * 2 ** (-r / 2) / K.sqrt(c.log_inverse(K, "1e-6"))
+        assert 2 * 3 * 7 * 2 ** (r / 2) / 100 / scale == pytest.approx(claimed)
+        sizes = s.batch_sizes(100, 2**r)
+        bounds = [s.record_bound(K, k, 1, 2, 3) for k in range(2**r)]
+        assert all(s.step_losses(K, k, sizes, bounds, 3, scale)[0] <= claimed for k in range(2**r))
 
 
 def test_gumbel_with_the_wrong_sign_is_seen_with_three_vertices():

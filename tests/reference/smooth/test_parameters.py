@@ -70,6 +70,13 @@ def test_the_n_that_is_named_works_and_the_one_below_does_not():
         poly_parameters(31700, 200, 1, "1e-6")
 
 
+def test_theorem_14_breaks_the_sample_condition_for_very_large_n():
+    """R = (4/5)·log2(…) outgrows ln n: n = 10^34 is fine, 10^36 is not."""
+    assert noisy_parameters(10**34, 2, 2, 1, "1e-6").R == 78
+    with pytest.raises(ValueError, match=r"bR² ≤ n.*R = 83.*hold at n = 475 but not for all larger n"):
+        noisy_parameters(10**36, 2, 2, 1, "1e-6")
+
+
 def test_large_epsilon_breaks_the_sample_condition_only_where_it_says():
     with pytest.raises(ValueError, match="bR² ≤ n"):
         poly_parameters(10**9, 3, 3500, "0.01")

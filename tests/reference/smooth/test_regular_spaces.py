@@ -1,6 +1,7 @@
 """Equations (3) and (4): what is provable holds, what is printed fails where the erratum says."""
 
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -81,6 +82,22 @@ def test_sign_sums_refute_the_printed_value():
         assert B.le(B(needed), rs.kappa_provable(B, d, INF).kappa)
     for d, columns in ((5, 4), (8, 4), (16, 5)):  # nothing is refuted there
         assert B.lt(B(rs.sign_lower_bound(d, columns)), rs.kappa_printed(B, d, INF))
+
+
+@pytest.mark.statement("lem:grad-error-polySFW", kind="exact")
+@pytest.mark.parametrize("rho", [Fraction(2), Fraction(5, 2), Fraction(4)])
+def test_adding_centred_vectors_one_at_a_time(rho):
+    """E‖Σε_ix_i‖_ρ² ≤ (ρ−1)Σ‖x_i‖_ρ² over all signs: what the lemmas use of (3). At ρ = 2 with equality."""
+    vectors = [K.vector(v) for v in ([1, 2, -1], [0, 1, 1], [3, -1, 2], [1, 1, 1], [Fraction(1, 2), 0, -2])]
+    total = 0
+    for signs in product((1, -1), repeat=5):
+        summed = vectors[0] * 0
+        for e, x in zip(signs, vectors, strict=True):
+            summed = summed + x * e
+        total += rs.norm(K, summed, rho) ** 2 / 32
+    right = sum(rs.norm(K, x, rho) ** 2 for x in vectors)
+    assert total <= (rho - 1) * right * (1 + 1e-12)
+    assert rho != 2 or total == pytest.approx(right)
 
 
 @pytest.mark.parametrize(
