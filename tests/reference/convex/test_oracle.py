@@ -19,6 +19,7 @@ from reference.convex.oracle import (
     least_exponent,
     oracle,
     oracle_error,
+    oracle_error_binary64,
     oracle_evaluations,
     oracle_evaluations_printed,
     oracle_parameters,
@@ -116,10 +117,26 @@ def test_binary64_meets_alpha_of_the_theorems(n: int) -> None:
     p = oracle_parameters(K, beta=beta, alpha=alpha, L0=1, R=1)
     for _ in range(4):
         for ell, _beta, m in cases(rng.randint(0, 10**6), 2):
-            assert error(K, oracle, ell, m, p, beta) <= float(alpha)
+            assert error(K, oracle, ell, m, p, beta) <= min(float(alpha), oracle_error_binary64(p, float(m)))
             y = F(rng.randint(-300, 300), 100)
             at = y + F(rng.randint(-1000, 1000), 500 * beta)
             assert error(K, oracle, Quantile(y, F(3, 10)), at, p, beta) <= float(alpha)
+
+
+@pytest.mark.statement("lem:oracle", kind="adversarial")
+def test_what_rounding_can_add_in_binary64() -> None:
+    """n = 8417131: n ln n lies 9e-8 below 2^27, and predictions at cell edges pass α, by less than the rounding bound."""
+    n, rng, K, worst = 8417131, Random(1), Float64(), 0.0
+    beta, alpha = F(math.sqrt(n)), F(1 / (n * math.log(n)))
+    assert 0 < 2**27 * alpha - 1 < 1e-7
+    p = oracle_parameters(K, beta=beta, alpha=alpha, L0=1, R=1)
+    for _ in range(400):
+        y = F(rng.uniform(2, 4))
+        m = F(float(y + F(rng.randint(-(2**26), 2**26), 2**26) / beta))
+        found = error(K, oracle, Absolute(y), m, p, beta)
+        assert found <= oracle_error_binary64(p, float(m)) <= float(alpha) * (1 + 3.5e-4)
+        worst = max(worst, found / float(alpha))
+    assert worst > 1
 
 
 @pytest.mark.statement("lem:oracle", kind="counterexample")
