@@ -129,15 +129,17 @@ def phased_parameters(
     require(gll.p == 2, "p", gll.p, "be 2", "Algorithm 2 works in the Euclidean setting; for ℓ_1 see Algorithm 3")
     require(average in ("last", "first"), "average", average, "be 'last' or 'first'")
     e, d = checked_privacy(K, epsilon, delta)
+    require(gll.R > 0, "R", gll.R, "be positive", "with R = 0 every feature is 0 and nothing is to be learnt")
     free = isinstance(W, WholeSpace)
+    require(D is None or not free, "D", D, "not be given for the whole space", "it has no diameter; give rank")
+    require(rank is None or free, "rank", rank, "not be given for a bounded W", "there the step size uses d")
     diameter = None if free else checked_diameter(K, W, D)
     theta = checked_rank(K, n if rank is None else rank) if free else None
     length = K(1) if diameter is None else diameter
-    G = gll.lipschitz
     smoothing = oracle_parameters(
         K,
         beta=theorem_beta(K, n, gll.L0, gll.R, length) if beta is None else beta,
-        alpha=theorem_alpha(K, n, gll.L0, gll.R) if alpha is None and G > 0 else (0 if alpha is None else alpha),
+        alpha=theorem_alpha(K, n, gll.L0, gll.R) if alpha is None else alpha,
         L0=gll.L0,
         R=gll.R,
         M=M,
@@ -488,12 +490,17 @@ def _sigma(K: Numbers, p: PhasedParameters, k: int) -> Real:
 
 @claims("thm:l2_glm")
 def excess_risk_closed_form(K: Numbers, p: PhasedParameters) -> Real:
-    """L0RD[(100/3)√d/(ρn) + (38/3)/√n + log2(n)/(n ln n) + 4/(3n²)]: n = 2^j, printed σ, the theorem's β and α."""
+    """L0RD[(100/3)√d/(ρn) + c/√n + log2(n)/(n ln n) + 4/(3n²)]: n = 2^j, printed σ, the theorem's β and α.
+
+    c = 12 + 1/6 + 1/2 = 38/3 for the average of u_1..u_{T_k}, 12 + 1/18 + 1/2 for u_0..u_{T_k−1}; the 1/2 is the
+    smoothing.
+    """
     require(p.D is not None and p.n & (p.n - 1) == 0, "n", p.n, "be a power of two", "excess_risk takes any n")
     rho = p.epsilon / (2 * K.sqrt(K.log(1 / p.delta)))
     n, j = K(p.n), floor_log2(p.n)
     a, b = K.sqrt(K(p.W.dim)) / (rho * n), 1 / K.sqrt(n)
-    sum_ = 100 * a / 3 + 38 * b / 3 + j / (n * K.log(n)) + 4 / (3 * n * n)
+    c = 12 + Fraction(1, 6 if p.average == "last" else 18) + Fraction(1, 2)
+    sum_ = 100 * a / 3 + K(c) * b + j / (n * K.log(n)) + 4 / (3 * n * n)
     return p.smoothing.L0 * p.smoothing.R * K(p.D) * sum_
 
 

@@ -34,6 +34,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 from reference.convex.oracle import Oracle, OracleOutput, OracleParameters, oracle_evaluations, quantum
 from reference.convex.phased_sgd import (
@@ -96,16 +97,25 @@ def _require_contraction(K: Numbers, eta: Real, p: OracleParameters) -> None:
 # ----------------------------------------------------------------------------------------------- noise
 
 
-def tight_sigma(K: Numbers, epsilon: Exact | Real, delta: Exact | Real, average: Average = "last") -> NoiseRule:
+def tight_sigma(
+    K: Numbers,
+    epsilon: Exact | Real,
+    delta: Exact | Real,
+    average: Average = "last",
+    drift: Literal["linear", "quadrature"] = "linear",
+) -> NoiseRule:
     """σ_k = Δ_k/μ*(ε, δ): the least Gaussian noise that the sensitivity bound of the released average allows.
 
-    Valid for every α-accurate oracle of norm at most L0R. Binary64 takes a μ* that is certainly not too large.
+    "linear" is valid for every α-accurate oracle of norm at most L0R; "quadrature" for the corrected oracle with M
+    = ℝ and η_kβR² ≤ 1 (an iterate's supremum, which bounds the average's). Binary64 takes a μ* that is certainly
+    not too large.
     """
     mu = K(gaussian_mu_safe(epsilon, delta)) if isinstance(K, Float64) else gaussian_mu(K, epsilon, delta)
 
     def sigma(K: Numbers, rho: Real, eta_k: Real, T_k: int, p: OracleParameters) -> Real:
-        bound = average_bound(K, eta_k, T_k, p, average)
-        return bound / mu
+        if drift == "quadrature":
+            return iterate_supremum(K, eta_k, T_k, p) / mu
+        return average_bound(K, eta_k, T_k, p, average) / mu
 
     return sigma
 

@@ -125,7 +125,7 @@ def test_binary64_meets_alpha_of_the_theorems(n: int) -> None:
 
 @pytest.mark.statement("lem:oracle", kind="adversarial")
 def test_what_rounding_can_add_in_binary64() -> None:
-    """n = 8417131: n ln n lies 9e-8 below 2^27, and predictions at cell edges pass α, by less than the rounding bound."""
+    """n = 8417131: n ln n lies 9e-8 below 2^27; predictions at cell edges pass α, by less than the rounding bound."""
     n, rng, K, worst = 8417131, Random(1), Float64(), 0.0
     beta, alpha = F(math.sqrt(n)), F(1 / (n * math.log(n)))
     assert 0 < 2**27 * alpha - 1 < 1e-7

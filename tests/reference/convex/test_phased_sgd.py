@@ -391,6 +391,9 @@ def test_unconstrained_steps_stay_in_the_span_of_the_features() -> None:
         ({"gll": GLL(Absolute, 1, 1, 1)}, "p = 1 must be 2"),
         ({"W": WholeSpace(1), "rank": 0}, "rank = 0.0 must be at least 1"),
         ({"average": "middle"}, "average"),
+        ({"W": WholeSpace(1), "D": 1}, "D = 1 must not be given"),
+        ({"rank": 1}, "rank = 1 must not be given"),
+        ({"gll": GLL(Absolute, 1, 0)}, "R = 0 must be positive"),
     ],
 )
 def test_bad_parameters(change: dict[str, object], message: str) -> None:

@@ -164,6 +164,10 @@ def test_tight_noise_is_three_and_a_half_times_less() -> None:
     assert float(ratios[0]) == pytest.approx(2 * float(gaussian_mu(M, 1, "1e-6")) / float(rho), rel=1e-9)
     assert float(ratios[0]) == pytest.approx(3.52, abs=0.005)
     assert 3.3 < float(ratios[1]) < 3.52
+    sharper = tight_sigma(M, 1, "1e-6", drift="quadrature")
+    eta = step_size(M, p) / 4
+    assert sharper(M, rho, eta, 2048, p.smoothing) < tight(M, rho, eta, 2048, p.smoothing)
+    assert float(4 * eta / rho / sharper(M, rho, eta, 2048, p.smoothing)) == pytest.approx(3.52, abs=0.005)
 
 
 def test_steps_that_expand_are_not_certified() -> None:
