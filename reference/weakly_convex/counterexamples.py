@@ -1,7 +1,7 @@
 """What is wrong as printed in Section 5, Appendix B and their row of Table 1, run.
 
-Each function takes nothing, computes both sides of what the text says, and reports whether the printed text failed. The
-entries are in `errata.toml`.
+Each function takes nothing, computes both sides of what the text says, and reports whether the printed text failed.
+The entries are in `errata.toml`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reference.setting.losses_weak import RobustPhaseRetrieval, SquareResidual
 from reference.setting.sets import Box
 from reference.tape import ZeroTape
 from reference.weakly_convex import weak_convexity as wc
-from reference.weakly_convex.functions import absolute, linear, quadratic, square_residual
+from reference.weakly_convex.functions import absolute, inner, linear, quadratic, square_residual
 from reference.weakly_convex.mirror import duality_map, geometry, half_square, p_bar_printed
 from reference.weakly_convex.prox import prox_line
 from reference.weakly_convex.proximal_guided import (
@@ -52,7 +52,8 @@ def p_bar_in_low_dimension() -> Counterexample:
     shown = K.lt(K(2), p_bar) and fails_at_one and nu < Fraction(1, 100)
     return Counterexample(
         shown,
-        f"p̄ = {K.to_float(p_bar):.4f} at d = 2 (no value at d = 1); at x = (1, 0) in the direction (0, 1) the curvature of "
+        f"p̄ = {K.to_float(p_bar):.4f} at d = 2 (no value at d = 1); at x = (1, 0) in the direction (0, 1) "
+        "the curvature of "
         f"½‖·‖²_p̄ is {float(nu):.1e} of ‖(0, 1)‖²: no proximal subproblem is strongly convex",
         {"p_bar": K.to_float(p_bar), "curvature": float(nu)},
     )
@@ -80,7 +81,7 @@ def beta_for_p_one() -> Counterexample:
 
     def risk(t: Fraction) -> Real:
         w = K.vector([t] * 4)
-        return -(4 * K(t)) ** 2 / 2 + beta * half_square(K, geo, w)
+        return -((4 * K(t)) ** 2) / 2 + beta * half_square(K, geo, w)
 
     ends, middle = risk(Fraction(1, 4)), risk(Fraction(0))
     shown = K.lt(ends, middle) and K.lt(K(2), geo.C * geo.C)
@@ -94,7 +95,9 @@ def beta_for_p_one() -> Counterexample:
 
 @counterexample("E5.3")
 def lipschitz_constant_of_the_subproblem() -> Counterexample:
-    """L0 = 1, ρ = D = 10, p = 2: F_r has slope L0 + βD = 201 on W, and the cited bound uses L0² in place of its square."""
+    """L0 = 1, ρ = D = 10, p = 2: F_r has slope L0 + βD = 201 on W, and the cited bound uses L0² in place of its
+    square.
+    """
     L0, rho, D = Fraction(1), Fraction(10), Fraction(10)
     beta = 2 * rho
     subproblem = linear(L0) + quadratic(beta / 2)
@@ -102,7 +105,8 @@ def lipschitz_constant_of_the_subproblem() -> Counterexample:
     ratio = (slope / L0) ** 2
     return Counterexample(
         slope > L0,
-        f"f(w) = w on [0, {D}], w_r = 0: F_r'({D}) = {slope}; the excess risk that the cited theorem gives scales with its "
+        f"f(w) = w on [0, {D}], w_r = 0: F_r'({D}) = {slope}; the excess risk that the cited theorem gives "
+        "scales with its "
         f"square, {ratio} times what is printed",
         {"slope": float(slope), "squared_ratio": float(ratio)},
     )
@@ -118,7 +122,8 @@ def weak_convexity_of_the_mean_only() -> Counterexample:
     shown = wc.violation(mean, rho) is None and found is not None
     return Counterexample(
         shown,
-        "F_D = 0 is ρ-weakly convex for every ρ, but on a batch of z = −1 the regularised empirical risk (ρ = ½, β = 1) is "
+        "F_D = 0 is ρ-weakly convex for every ρ, but on a batch of z = −1 the regularised empirical risk (ρ "
+        "= ½, β = 1) is "
         f"concave: defect {found.defect if found else 0} at λ = ½",
         {"defect": float(found.defect) if found else 0},
     )
@@ -130,13 +135,14 @@ def kappa_vanishes_on_the_line() -> Counterexample:
     K = Float64()
     claimed = cited_rate(K, 2, 1, 10, 1, "1e-5")
     two = printed_kappas(K, 2, 2)[0]
-    # f(w, z) = ½(w − z)², z ∈ {0, 1} with P(z = 1) = ½ or ¾: ten ones have probability ≥ 2^{-10} under both, and whatever
-    # is then returned has ½(w − ½)² + ½(w − ¾)² ≥ (¼)²/4: the larger of the two expected excesses is at least half of that.
+    # f(w, z) = ½(w − z)², z ∈ {0, 1} with P(z = 1) = ½ or ¾: ten ones have probability ≥ 2^{-10} under both, and
+    # whatever is then returned has ½(w − ½)² + ½(w − ¾)² ≥ (¼)²/4: the larger expected excess is at least half of it.
     unavoidable = Fraction(1, 2**10) * Fraction(1, 16) / 4 / 2
     shown = claimed == 0 and unavoidable > 0 and two < 1
     return Counterexample(
         shown,
-        f"at d = 1 the claimed excess risk is {claimed:g}·L0²/λ for n = 10; for squares and coin flips of bias ½ or ¾ no "
+        f"at d = 1 the claimed excess risk is {claimed:g}·L0²/λ for n = 10; for squares and coin flips of "
+        "bias ½ or ¾ no "
         f"algorithm is below {float(unavoidable):.1e} on both. At d = 2, p = 2: κ = {two:.4f} < 1 = 1/(p−1)",
         {"claimed": claimed, "unavoidable": float(unavoidable), "kappa_d2": two},
     )
@@ -144,14 +150,17 @@ def kappa_vanishes_on_the_line() -> Counterexample:
 
 @counterexample("E5.6")
 def batches_that_are_not_disjoint() -> Counterexample:
-    """Line 3 subtracts S_r from S, not the S_l: read literally nothing earlier is excluded, and rounds share records."""
+    """Line 3 subtracts S_r from S, not the S_l: read literally nothing earlier is excluded, and rounds share
+    records.
+    """
     K, R = Ball(96), 16
     mu = gaussian_mu_safe(1, "1e-5")
     delta = gaussian_delta(K, 1, K.sqrt(K(R)) * K(mu))
     shown = K.lt(K("1e-5"), delta)
     return Counterexample(
         shown,
-        f"a record that all {R} rounds may use has δ(1) = {K.to_float(delta):.3f} in place of 1e-5 (R-fold composition of "
+        f"a record that all {R} rounds may use has δ(1) = {K.to_float(delta):.3f} in place of 1e-5 (R-fold "
+        "composition of "
         "exact Gaussian releases)",
         {"rounds": R, "delta": K.to_float(delta)},
     )
@@ -176,16 +185,15 @@ def the_last_round_is_wasted() -> Counterexample:
     loss, W = RobustPhaseRetrieval(1, 1), Box([-1] * 3, [1] * 3)
     data = tuple(Example((1, 0, 0), y) for y in (0, 1, 1, 1))
     start = K.vector([HALF, 0, 0])
-    run = proximally_guided_printed(
-        K, loss, W, data, rounds=1, plan=(Phase(4, 2),), mu=1, tape=ZeroTape(), start=start
-    )
+    run = proximally_guided_printed(K, loss, W, data, rounds=1, plan=(Phase(4, 2),), mu=1, tape=ZeroTape(), start=start)
     mu = gaussian_mu_safe(1, "1e-5")
     geo = geometry(K, 2, 5)
     halved = [excess_bound(K, geo, plan_solver(geo, n, mu), mu) for n in (2000, 4000)]
     shown = run.w[0] == HALF and run.iterates[1][0] != HALF and halved[1] < halved[0]
     return Counterexample(
         shown,
-        f"R = 1 returns w_1 = {run.w[0]} after a call that moved to {run.iterates[1][0]:.4f}; at R = 2 a single call on all "
+        f"R = 1 returns w_1 = {run.w[0]} after a call that moved to {run.iterates[1][0]:.4f}; at R = 2 a "
+        "single call on all "
         f"4000 points instead of two on 2000 brings the excess bound from {halved[0]:.4f} to {halved[1]:.4f}",
         {"excess_two_calls": halved[0], "excess_one_call": halved[1]},
     )
@@ -225,7 +233,8 @@ def equality_that_is_an_inequality() -> Counterexample:
     shown = left <= right and tight[0] < tight[1]
     return Counterexample(
         shown,
-        f"f(v) = v, ρ = 2, β = 4, w = 0, ŵ = −1/4: {tight[0]} < {tight[1]} (and {left} ≤ {right} for |v²−1| at w = 1/4)",
+        f"f(v) = v, ρ = 2, β = 4, w = 0, ŵ = −1/4: {tight[0]} < {tight[1]} (and {left} ≤ {right} for |v²−1| "
+        "at w = 1/4)",
         {"left": float(tight[0]), "right": float(tight[1])},
     )
 
@@ -255,13 +264,15 @@ def weakly_convex_is_not_weakly_smooth() -> Counterexample:
     left, right = f.slopes(1)
     shown = wc.violation(f, 2) is None and right - left == 4
     return Counterexample(
-        shown, f"|v²−1| is 2-weakly convex; at v = 1 its slope jumps from {left} to {right}", {"jump": float(right - left)}
+        shown,
+        f"|v²−1| is 2-weakly convex; at v = 1 its slope jumps from {left} to {right}",
+        {"jump": float(right - left)},
     )
 
 
 @counterexample("E5.14")
 def batches_that_look_at_the_data() -> Counterexample:
-    """'Extract' leaves open how: batches cut from the sorted records change in every round when one record changes."""
+    """'Extract' leaves open how: batches cut from sorted records change in every round when one record does."""
     R, size = 8, 4
     data = list(range(R * size))
     other = [10**6, *data[1:]]
@@ -273,7 +284,8 @@ def batches_that_look_at_the_data() -> Counterexample:
     shown = by_position == 1 and by_value == R and K.lt(K("1e-5"), delta)
     return Counterexample(
         shown,
-        f"one record replaced: {by_position} of {R} batches change when cut by position, {by_value} when cut from the sorted "
+        f"one record replaced: {by_position} of {R} batches change when cut by position, {by_value} when cut "
+        "from the sorted "
         f"data; composed, δ(1) = {K.to_float(delta):.3f} in place of 1e-5",
         {"by_position": by_position, "by_value": by_value, "delta": K.to_float(delta)},
     )
@@ -318,7 +330,8 @@ def normal_cone_inside_the_set() -> Counterexample:
     correct = [n for n in grid if wc.in_normal_cone(W, 1, n)]
     shown = not printed and Fraction(0) in correct and min(correct) == grid[0]
     return Counterexample(
-        shown, f"of {len(grid)} grid points in [−4, 4] the printed cone has {len(printed)}, N_W(1) = (−∞, 0] {len(correct)}"
+        shown,
+        f"of {len(grid)} grid points in [−4, 4] the printed cone has {len(printed)}, N_W(1) = (−∞, 0] {len(correct)}",
     )
 
 
@@ -328,10 +341,11 @@ def two_sided_directional_derivative() -> Counterexample:
     f = absolute()
     printed = wc.directional_derivative_printed(f, 0, 1)
     found = wc.from_directions(f, 0, wc.directional_derivative_printed)
-    shown = printed == -1 and found is None and wc.subdifferential(f, 0) == (-1, 1)
+    shown = printed == -1 and found is None and wc.subdifferential(f, 0) == (Fraction(-1), Fraction(1))
     return Counterexample(
         shown,
-        f"|v| at 0: printed f'(0; 1) = {printed}, one-sided {wc.directional_derivative(f, 0, 1)}; the set of Proposition 24 is "
+        f"|v| at 0: printed f'(0; 1) = {printed}, one-sided {wc.directional_derivative(f, 0, 1)}; the set of "
+        "Proposition 24 is "
         f"{found} in place of [−1, 1]",
         {"printed": float(printed)},
     )
@@ -346,7 +360,8 @@ def a_norm_is_missing() -> Counterexample:
     shown = K.lt(remainder[0], K(0)) and K.lt(K(0), remainder[1]) and K.lt(K(0), norm(K, remainder, 2))
     return Counterexample(
         shown,
-        f"(v−w)/‖v−w‖ − e = ({K.to_float(remainder[0])}, {K.to_float(remainder[1])}) is subtracted from a number; its norm "
+        f"(v−w)/‖v−w‖ − e = ({K.to_float(remainder[0])}, {K.to_float(remainder[1])}) is subtracted from a "
+        "number; its norm "
         f"{K.to_float(norm(K, remainder, 2)):.4f} is meant",
     )
 
@@ -361,7 +376,8 @@ def the_characterisation_outside_the_set() -> Counterexample:
     shown = set(inside) == {Fraction(0)} and defect < 0
     return Counterexample(
         shown,
-        f"f = 0 on W = [−1, 1] (convex), 1 − v beyond: at w = 2, g = −1, v = 0 the inequality with ρ = 0 fails by {-defect}",
+        "f = 0 on W = [−1, 1] (convex), 1 − v beyond: at w = 2, g = −1, v = 0 the inequality with ρ = 0 "
+        f"fails by {-defect}",
         {"defect": float(defect)},
     )
 
@@ -372,7 +388,9 @@ def gap_with_the_wrong_sign() -> Counterexample:
     f, W = linear(1), (Fraction(0), Fraction(1))
     printed, right = wc.gap_printed(f, W, 0), wc.gap(f, W, 0)
     shown = printed == 1 and right == 0 and wc.minimisers(f, W) == [0]
-    return Counterexample(shown, f"at the minimiser 0: printed gap {printed}, with w−v {right}", {"printed": float(printed)})
+    return Counterexample(
+        shown, f"at the minimiser 0: printed gap {printed}, with w−v {right}", {"printed": float(printed)}
+    )
 
 
 @counterexample("EB.6")
@@ -385,9 +403,7 @@ def lipschitz_extension_loses_weak_convexity() -> Counterexample:
         ends = [K(Fraction(-1, 2)) + K.sqrt((K(t) - y) * (K(t) - y) + 4) for y in (-1, 1)]
         return K.min(ends[0], ends[1])
 
-    interior = min(
-        K.to_float(-K(y * y) / 2 + K.sqrt(K(y * y) + 4)) for y in (Fraction(i, 64) for i in range(-63, 64))
-    )
+    interior = min(K.to_float(-K(y * y) / 2 + K.sqrt(K(y * y) + 4)) for y in (Fraction(i, 64) for i in range(-63, 64)))
     quotients = []
     for power in (3, 6, 9):
         t = Fraction(1, 2**power)
@@ -405,7 +421,9 @@ def lipschitz_extension_loses_weak_convexity() -> Counterexample:
 
 @counterexample("EB.7")
 def the_proof_cites_itself() -> Counterexample:
-    """The proof of Proposition 29 applies Proposition 29; Proposition 28 is meant, and 'Proposition' 27 is a theorem."""
+    """The proof of Proposition 29 applies Proposition 29; Proposition 28 is meant, and 'Proposition' 27 is a
+    theorem.
+    """
     inventory = load()
     cited, meant = inventory.entries["prop:opt_cond_wk_cvx"], inventory.entries["prop:dist_directional"]
     rule = inventory.entries["thm:sum_subdiff"]
@@ -413,7 +431,9 @@ def the_proof_cites_itself() -> Counterexample:
     numbers = [getattr(entry, "number", 0) for entry in (cited, meant, rule)]
     shown = kinds == ["proposition", "proposition", "theorem"] and numbers == [29, 28, 27]
     return Counterexample(
-        shown, f"cited {kinds[0]} {numbers[0]} inside its own proof, meant {numbers[1]}; number {numbers[2]} is a {kinds[2]}"
+        shown,
+        f"cited {kinds[0]} {numbers[0]} inside its own proof, meant {numbers[1]}; number {numbers[2]} is a "
+        f"{kinds[2]}",
     )
 
 
@@ -432,8 +452,10 @@ def distance_in_the_dual_norm() -> Counterexample:
 @counterexample("EB.9")
 def an_algorithm_with_real_output() -> Counterexample:
     """B: Z^n → ℝ is printed, and then ⟨g, B(S) − v⟩ with v ∈ W ⊂ ℝ^d."""
-    shown = _refused(lambda: wc.inner((Fraction(1), Fraction(1)), (Fraction(1),)))
-    return Counterexample(shown, "in ℝ² the inner product of a subgradient with a number is not defined; B: Z^n → W is meant")
+    shown = _refused(lambda: inner((Fraction(1), Fraction(1)), (Fraction(1),)))
+    return Counterexample(
+        shown, "in ℝ² the inner product of a subgradient with a number is not defined; B: Z^n → W is meant"
+    )
 
 
 @counterexample("EB.10")
@@ -442,10 +464,15 @@ def smooth_need_not_be_lipschitz() -> Counterexample:
     f = quadratic(HALF)
     slopes = [f.slopes(10**k)[0] for k in (1, 3, 6)]
     bent = quadratic(-HALF)
-    shown = slopes == [10, 1000, 10**6] and wc.violation(bent, 1) is None and wc.violation(bent, Fraction(9, 10)) is not None
+    shown = (
+        slopes == [10, 1000, 10**6]
+        and wc.violation(bent, 1) is None
+        and wc.violation(bent, Fraction(9, 10)) is not None
+    )
     return Counterexample(
         shown,
-        f"v²/2 has slopes {[int(s) for s in slopes]} at 10, 10³, 10⁶. The corollary itself holds (−v²/2 is 1-weakly convex, and "
+        f"v²/2 has slopes {[int(s) for s in slopes]} at 10, 10³, 10⁶. The corollary itself holds (−v²/2 is "
+        "1-weakly convex, and "
         "not less): Proposition 25 does not need the hypothesis in this direction",
     )
 
@@ -462,7 +489,8 @@ def the_abstract_leaves_out_p_one() -> Counterexample:
     row = table_rate(K, 1, 20, 10**6, 1)
     return Counterexample(
         found.informative and row > 0,
-        f"p = 1, d = 20, n = 10⁶: the corrected theorem gives {found.distance:.4f} < {found.a_priori:.4f} (a priori); the "
+        f"p = 1, d = 20, n = 10⁶: the corrected theorem gives {found.distance:.4f} < {found.a_priori:.4f} (a "
+        "priori); the "
         f"table's row is {row:.3f}",
         {"bound": found.distance, "a_priori": found.a_priori},
     )
@@ -473,7 +501,9 @@ def the_row_of_table_one_on_the_line() -> Counterexample:
     """With κ = min{1/(p−1), log d} the row is 0 at d = 1, n = 1."""
     K = Float64()
     row = table_rate(K, 2, 1, 1, 1)
-    return Counterexample(row == 0, f"the row at d = 1, n = 1 is {row:g}: an exact stationary point from one record", {"row": row})
+    return Counterexample(
+        row == 0, f"the row at d = 1, n = 1 is {row:g}: an exact stationary point from one record", {"row": row}
+    )
 
 
 def _refused(call: object) -> bool:

@@ -2,8 +2,10 @@
 
 * `PiecewiseQuadratic`: continuous on ℝ, quadratic between finitely many kinks, in rationals. One-sided slopes, hence
   regular subdifferentials, directional derivatives, weak-convexity moduli and proximal points, are rational numbers.
-* `MaxOfQuadratics`: the largest of finitely many quadratics on ℝ^d, in rationals. Its regular subdifferential is the convex
-  hull of the gradients of the pieces that attain the maximum (a maximum of smooth functions is subdifferentially regular).
+* `MaxOfQuadratics`: the largest of finitely many quadratics on ℝ^d, in rationals. Its regular subdifferential is
+the convex
+  hull of the gradients of the pieces that attain the maximum (a maximum of smooth functions is subdifferentially
+  regular).
 * `RegularisedRegression`: |⟨a, w⟩ − y| plus a separable penalty (MCP, SCAD), a weakly convex loss of Section 5.
 
 Named examples carry the paper's counterexamples: `min_abs_one` is weakly convex for no ρ.
@@ -14,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from reference.numbers import INF, Numbers, Real, Vector
@@ -45,7 +48,7 @@ class PiecewiseQuadratic:
         object.__setattr__(self, "kinks", kinks)
         object.__setattr__(self, "pieces", pieces)
         require(len(pieces) == len(kinks) + 1, "pieces", len(pieces), f"be one more than the {len(kinks)} kinks")
-        ordered = all(x < y for x, y in zip(kinks, kinks[1:], strict=False))
+        ordered = all(x < y for x, y in pairwise(kinks))
         require(ordered, "kinks", kinks, "be strictly increasing")
         for i, kink in enumerate(kinks):
             jump = _quadratic(pieces[i], kink) - _quadratic(pieces[i + 1], kink)
@@ -75,10 +78,7 @@ class PiecewiseQuadratic:
         """The sum, piece by piece."""
         kinks = tuple(sorted({*self.kinks, *other.kinks}))
         inside = _samples(kinks)
-        pieces = tuple(
-            _plus(self.pieces[self._right(x)], other.pieces[other._right(x)])
-            for x in inside
-        )
+        pieces = tuple(_plus(self.pieces[self._right(x)], other.pieces[other._right(x)]) for x in inside)
         return PiecewiseQuadratic(kinks, pieces)
 
     def value(self, K: Numbers, v: Real) -> Real:
@@ -105,7 +105,7 @@ def _samples(kinks: Sequence[Fraction]) -> list[Fraction]:
     """One point strictly inside each stretch between kinks."""
     if not kinks:
         return [Fraction(0)]
-    middles = [(x + y) / 2 for x, y in zip(kinks, kinks[1:], strict=False)]
+    middles = [(x + y) / 2 for x, y in pairwise(kinks)]
     return [kinks[0] - 1, *middles, kinks[-1] + 1]
 
 
@@ -216,8 +216,8 @@ class MaxOfQuadratics:
     def modulus_l1(self) -> Fraction:
         """A ρ with which f is ρ-weakly convex in ℓ_1 (exact for a maximum of concave quadratics): the largest |Q_jk|.
 
-        Each φ_i is L_1-smooth in ℓ_1 with L_1 = max|Q_jk| (‖Qx‖_∞ ≤ max|Q_jk|·‖x‖_1), hence weakly convex, and a maximum
-        of ρ-weakly convex functions is ρ-weakly convex.
+        Each φ_i is L_1-smooth in ℓ_1 with L_1 = max|Q_jk| (‖Qx‖_∞ ≤ max|Q_jk|·‖x‖_1), hence weakly convex, and a
+        maximum of ρ-weakly convex functions is ρ-weakly convex.
         """
         return max(abs(x) for piece in self.pieces for row in piece.Q for x in row)
 
@@ -264,8 +264,8 @@ class RegularisedRegression(WeaklyConvexLoss):
 def modulus(f: PiecewiseQuadratic) -> Fraction | float:
     """The smallest ρ ≥ 0 with which f is ρ-weakly convex on ℝ: twice the largest −a, or ∞ at a concave kink.
 
-    On the line f is ρ-weakly convex if and only if f + (ρ/2)v² is convex, i.e. its slope never falls: 2a + ρ ≥ 0 on every
-    piece and no kink where the slope jumps down.
+    On the line f is ρ-weakly convex if and only if f + (ρ/2)v² is convex, i.e. its slope never falls: 2a + ρ ≥ 0 on
+    every piece and no kink where the slope jumps down.
     """
     if any(jump < 0 for _, jump in f.bends()):
         return INF

@@ -1,8 +1,8 @@
 """Exact matrix games: min_λ max_j Σ_i λ_i M_ij over the simplex, in rationals.
 
-The stationarity gap inf_{g∈∂f(w)} sup_{v∈W}⟨g, w−v⟩ is such a game when ∂f(w) and W are convex hulls of finitely many
-points, and so is dist_*(0, ∂f(w)) when the unit ball is a polytope. Solved by the simplex method with Bland's rule (it
-cannot cycle), so the value is a rational number and both optimal strategies come with it as a certificate.
+The stationarity gap inf_{g∈∂f(w)} sup_{v∈W}⟨g, w−v⟩ is such a game when ∂f(w) and W are convex hulls of finitely
+many points, and so is dist_*(0, ∂f(w)) when the unit ball is a polytope. Solved by the simplex method with Bland's
+rule (it cannot cycle), so the value is a rational number and both optimal strategies come with it as a certificate.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class GameSolution:
 def matrix_game(matrix: Sequence[Sequence[Fraction | int]]) -> GameSolution:
     """Solve min over rows' mixtures of max over columns.
 
-    With all entries shifted to be positive the value v is positive, and x = λ/v turns the problem into: maximise Σx_i subject
-    to Σ_i M_ij x_i ≤ 1, x ≥ 0, whose slack basis is feasible.
+    With all entries shifted to be positive the value v is positive, and x = λ/v turns the problem into: maximise
+    Σx_i subject to Σ_i M_ij x_i ≤ 1, x ≥ 0, whose slack basis is feasible.
     """
     require(bool(matrix) and bool(matrix[0]), "matrix", matrix, "have at least one row and one column")
     shift = 1 - min(Fraction(x) for row in matrix for x in row)

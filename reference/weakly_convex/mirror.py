@@ -15,20 +15,20 @@ h = (κ/2)‖·‖²_p̄    1-strongly convex with respect to ‖·‖_p̄; `bre
 Why h is 1-strongly convex: ½‖·‖²_p is (p−1)-strongly convex with respect to ‖·‖_p for 1 < p ≤ 2 (Ball, Carlen and
 Lieb 1994; the constant is attained at x = (1, −1), direction (1, 1)).
 
-**The step.** Around a centre w the algorithms minimise O(u) = (A/2)‖u‖² − ⟨θ, u⟩ over the u with ‖u‖_p̄ ≤ r and
-w + u ∈ W. On the sphere ‖u‖ = s the linear term is at most s‖θ‖_q̄, attained in the direction of
-sgn(θ)|θ|^{q̄−1}; so without W the minimiser is that direction with s = min{r, ‖θ‖_q̄/A}. If the point lies in W it is the
-answer. Otherwise `constrained_step` solves the optimality conditions by one-dimensional roots (next paragraph).
+**The step.** Around a centre w the algorithms minimise O(u) = (A/2)‖u‖² − ⟨θ, u⟩ over the u with ‖u‖_p̄ ≤ r and w +
+u ∈ W. On the sphere ‖u‖ = s the linear term is at most s‖θ‖_q̄, attained in the direction of sgn(θ)|θ|^{q̄−1}; so
+without W the minimiser is that direction with s = min{r, ‖θ‖_q̄/A}. If the point lies in W it is the answer.
+Otherwise `constrained_step` solves the optimality conditions by one-dimensional roots (next paragraph).
 
 **Roots.** For fixed τ > 0 and ν let u(τ, ν) minimise τ‖u‖_p̄^p̄/p̄ + ν·ψ(w+u) − ⟨θ, u⟩, where W = {ψ ≤ const};
 coordinates separate. The larger ν, the smaller ψ (compare the two minimisers in each other's objective), so ν(τ)
-with ψ tight is a monotone root; likewise ‖u‖ falls in τ. The smallest τ with τ ≥ A‖u‖^{2−p̄} and ‖u‖ ≤ r satisfies the
-conditions of the step, with the effective coefficient a = τ‖u‖^{p̄−2} ≥ A (a = A unless the ball is tight).
+with ψ tight is a monotone root; likewise ‖u‖ falls in τ. The smallest τ with τ ≥ A‖u‖^{2−p̄} and ‖u‖ ≤ r satisfies
+the conditions of the step, with the effective coefficient a = τ‖u‖^{p̄−2} ≥ A (a = A unless the ball is tight).
 
-**Certificate.** Let u be feasible, a ≥ A and g = a·∇½‖u‖² − θ. On the ball, O(v) ≥ ℓ(v) := (a/2)‖v‖² − ⟨θ, v⟩
-− ((a−A)/2)r², because the difference is ((a−A)/2)(r² − ‖v‖²) ≥ 0. And ℓ(v) = ℓ(u) + ⟨g, v−u⟩ + a·D(v, u), D the Bregman
-distance of ½‖·‖². With ⟨g, v−u⟩ ≥ min_{x∈W}⟨g, x⟩ − ⟨g, w+u⟩ and O(u) − ℓ(u) = ((a−A)/2)(r² − ‖u‖²) this gives, for
-**every** feasible v,
+**Certificate.** Let u be feasible, a ≥ A and g = a·∇½‖u‖² − θ. On the ball, O(v) ≥ ℓ(v) := (a/2)‖v‖² − ⟨θ, v⟩ −
+((a−A)/2)r², because the difference is ((a−A)/2)(r² − ‖v‖²) ≥ 0. And ℓ(v) = ℓ(u) + ⟨g, v−u⟩ + a·D(v, u), D the
+Bregman distance of ½‖·‖². With ⟨g, v−u⟩ ≥ min_{x∈W}⟨g, x⟩ − ⟨g, w+u⟩ and O(u) − ℓ(u) = ((a−A)/2)(r² − ‖u‖²) this
+gives, for **every** feasible v,
 
     O(v) ≥ O(u) − gap + A·D(v, u),   gap = ⟨g, w+u⟩ − min_{x∈W}⟨g, x⟩ + ((a−A)/2)(r² − ‖u‖²).
 
@@ -305,9 +305,7 @@ def _fraction(x: Any) -> Fraction:
     return -magnitude if sign else magnitude
 
 
-def _pull_inside(
-    K: Numbers, geo: Geometry, W: FeasibleSet, w: Vector, u: Vector, radius: Real | None
-) -> Vector:
+def _pull_inside(K: Numbers, geo: Geometry, W: FeasibleSet, w: Vector, u: Vector, radius: Real | None) -> Vector:
     """u, shortened by as little as makes it feasible: w itself is in W, and W and the ball are convex."""
     step = Fraction(1, 2**52) if isinstance(K, Float64) else Fraction(1, 2 ** (_bits(K) // 2))
     for _ in range(60):
@@ -327,8 +325,11 @@ def _shape(K: Numbers, W: FeasibleSet, w: Vector) -> _Shape:
         return _Shape("ball", tuple(w - W.centre(K)), K(W.radius), W.p)
     if isinstance(W, LpBall):
         centre, r = W.centre(K), K(W.radius)
-        return _Shape("box", low=tuple(c - r - x for c, x in zip(centre, w, strict=True)),
-                      high=tuple(c + r - x for c, x in zip(centre, w, strict=True)))
+        return _Shape(
+            "box",
+            low=tuple(c - r - x for c, x in zip(centre, w, strict=True)),
+            high=tuple(c + r - x for c, x in zip(centre, w, strict=True)),
+        )
     if isinstance(W, Box):
         return _Shape("box", low=tuple(K.vector(W.lower) - w), high=tuple(K.vector(W.upper) - w))
     raise ValueError(
@@ -351,12 +352,11 @@ class _Roots:
 
     Used with binary64 and mpmath only (never with balls), so comparisons are written plainly. Roots in τ and ν are
     taken in log scale by Newton's method inside a bracket; the derivatives follow by implicit differentiation from
-    the coordinates' equations τJ(u_j) + νP(x_j) = θ_j, J(u) = sgn(u)|u|^{p̄−1}, P(x) = sgn(x)|x|^{s−1}, x = u + offset.
+    the coordinates' equations τJ(u_j) + νP(x_j) = θ_j, J(u) = sgn(u)|u|^{p̄−1}, P(x) = sgn(x)|x|^{s−1}, x = u +
+    offset.
     """
 
-    def __init__(
-        self, K: Numbers, geo: Geometry, shape: _Shape, theta: tuple[Real, ...], A: Real, radius: Real | None
-    ):
+    def __init__(self, K: Numbers, geo: Geometry, shape: _Shape, theta: tuple[Real, ...], A: Real, radius: Real | None):
         self.K, self.geo, self.shape, self.theta, self.A, self.radius = K, geo, shape, theta, A, radius
         self.power = K(geo.p_bar) - 1
         self.inverse = 1 / self.power
@@ -497,9 +497,7 @@ class _Roots:
         value = tau * self._power(middle, self.power) + nu * self._power(-middle, self.outer) - theta
         return (value >= 0) == (offset > 0) if value else True
 
-    def _newton(
-        self, theta: Real, a: Real, b: Real, shift: Real, inner: Real, other: Real, start: Real
-    ) -> Real:
+    def _newton(self, theta: Real, a: Real, b: Real, shift: Real, inner: Real, other: Real, start: Real) -> Real:
         """The t with a·t + b·Q(V(t) + shift) = θ, V(t) = sgn(t)|t|^{1/inner}, Q(y) = sgn(y)|y|^other: increasing."""
         zero, root = self.zero, 1 / inner
         edge = -self._power(shift, inner)  # V(edge) + shift = 0

@@ -11,23 +11,25 @@ Definition 18, eq. (14)        `near_stationarity_of`, `distance_allowed`
 eq. (21)                       `consequences`
 =============================  ==============================================================================
 
-**Lemma 17, sharper and in every norm.** Optimality of ŵ gives g ∈ ∂f(ŵ) and h ∈ ∂‖·‖(ŵ−w) with ⟨g + βδh, v − ŵ⟩ ≥ 0 for v ∈ W,
-δ = ‖ŵ−w‖. Then ⟨g, ŵ−v⟩ ≤ βδ⟨h, v−ŵ⟩ = βδ(⟨h, v−w⟩ − ⟨h, ŵ−w⟩) ≤ βδ(‖v−w‖ − δ), because ‖h‖_* ≤ 1 and ⟨h, ŵ−w⟩ = δ. So the bound is
-βδ(D̂ − δ) with D̂ = max_{v∈W}‖v−w‖ ≤ D for w ∈ W; neither differentiability nor strong convexity of the norm is used for it.
-Attained: W = [0, D], w = 0, f(v) = −cv.
+**Lemma 17, sharper and in every norm.** Optimality of ŵ gives g ∈ ∂f(ŵ) and h ∈ ∂‖·‖(ŵ−w) with ⟨g + βδh, v − ŵ⟩ ≥ 0
+for v ∈ W, δ = ‖ŵ−w‖. Then ⟨g, ŵ−v⟩ ≤ βδ⟨h, v−ŵ⟩ = βδ(⟨h, v−w⟩ − ⟨h, ŵ−w⟩) ≤ βδ(‖v−w‖ − δ), because ‖h‖_* ≤ 1 and
+⟨h, ŵ−w⟩ = δ. So the bound is βδ(D̂ − δ) with D̂ = max_{v∈W}‖v−w‖ ≤ D for w ∈ W; neither differentiability nor
+strong convexity of the norm is used for it. Attained: W = [0, D], w = 0, f(v) = −cv.
 
-**Certified proximal points of a finite population.** F = Σ_jπ_jf(·, z_j) is ρ̃-weakly convex in ‖·‖_p̄, so F + ρ̃h is convex and every
-subgradient at a point u_k (relative to w) is an affine minorant c_k + ⟨s_k, u − u_k⟩ of it. For weights α on such cuts,
+**Certified proximal points of a finite population.** F = Σ_jπ_jf(·, z_j) is ρ̃-weakly convex in ‖·‖_p̄, so F + ρ̃h
+is convex and every subgradient at a point u_k (relative to w) is an affine minorant c_k + ⟨s_k, u − u_k⟩ of it. For
+weights α on such cuts,
 
     G(u) = F(w+u) + (β/2)‖u‖² ≥ Σ_kα_k(c_k + ⟨s_k, u−u_k⟩) + (A/2)‖u‖²,   A = β − κρ̃,
 
-and the right side is minimised over X = W ∩ B(w, R0) by one mirror step, with its own duality gap: a lower bound on min G. Any
-feasible u has G(u) as an upper bound. G is (β/κ−ρ̃)-strongly convex, hence
+and the right side is minimised over X = W ∩ B(w, R0) by one mirror step, with its own duality gap: a lower bound on
+min G. Any feasible u has G(u) as an upper bound. G is (β/κ−ρ̃)-strongly convex, hence
 
     **‖u − û‖ ≤ √(2(upper − lower)/(β/κ − ρ̃))**.
 
-The cuts and weights come from a bundle search in binary64 (Kelley's method with the strongly convex part kept, weights improved
-two at a time); the certificate is then computed in the caller's number system from these exact points, so on balls it is a proof.
+The cuts and weights come from a bundle search in binary64 (Kelley's method with the strongly convex part kept,
+weights improved two at a time); the certificate is then computed in the caller's number system from these exact
+points, so on balls it is a proof.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from reference.numbers import Exact, Float64, Numbers, Real, Vector, norm
@@ -123,11 +126,17 @@ def consequences(K: Numbers, theta: Real, beta: Real, D: Real) -> tuple[Real, Re
 @implements("eqn:prox_map")
 @implements("eqn:Moreau")
 def prox_line(
-    K: Numbers, loss: WeakScalarLoss, beta: Exact | Real, m: Exact | Real, low: Exact | None = None, high: Exact | None = None
+    K: Numbers,
+    loss: WeakScalarLoss,
+    beta: Exact | Real,
+    m: Exact | Real,
+    low: Exact | None = None,
+    high: Exact | None = None,
 ) -> Real:
     """The proximal point over [low, high] ⊂ ℝ: the closed form over ℝ, clipped.
 
-    Clipping is right because the objective is strongly convex for β > ρ: it falls up to its minimiser and rises after it.
+    Clipping is right because the objective is strongly convex for β > ρ: it falls up to its minimiser and rises
+    after it.
     """
     v = loss.prox(K, beta, m)
     if low is not None:
@@ -145,7 +154,7 @@ def prox_exact(f: PiecewiseQuadratic, beta: Fraction | int, w: Fraction | int, W
     need = modulus(f)
     require(beta > need, "beta", beta, f"exceed ρ/ν = {need}", "otherwise the proximal point need not be unique")
     inside = [W[0], *(k for k in f.kinks if W[0] < k < W[1]), W[1]]
-    for low, high in zip(inside, inside[1:], strict=False):
+    for low, high in pairwise(inside):
         if f.slopes(low)[1] + beta * (low - w) >= 0:
             return low
         middle = (low + high) / 2
@@ -171,7 +180,9 @@ class Population:
         """Refuse weights that are no distribution."""
         weights = tuple(Fraction(x) for x in self.weights)
         object.__setattr__(self, "weights", weights)
-        require(len(weights) == len(self.records), "weights", len(weights), f"be as many as the {len(self.records)} records")
+        require(
+            len(weights) == len(self.records), "weights", len(weights), f"be as many as the {len(self.records)} records"
+        )
         require(min(weights) >= 0 and sum(weights) == 1, "weights", weights, "be non-negative and sum to 1")
 
     def value(self, K: Numbers, w: Vector) -> Real:
@@ -196,8 +207,7 @@ class _Prepared:
         self.parts: list[tuple[Real, Vector, WeakScalarLoss]] = []
         if isinstance(loss, WeakPredictorLoss):
             self.parts = [
-                (c, loss.features(K, z), loss.scalar(z))
-                for c, z in zip(self.weights, population.records, strict=True)
+                (c, loss.features(K, z), loss.scalar(z)) for c, z in zip(self.weights, population.records, strict=True)
             ]
 
     def value(self, w: Vector) -> Real:
@@ -244,7 +254,9 @@ def prox_population(
     tolerance: Fraction = Fraction(1, 10**5),
     max_cuts: int = 80,
 ) -> CertifiedProx:
-    """prox_{F_D}^β(w) over W in ‖·‖_p̄ with a certificate; the search stops at `tolerance` or after `max_cuts` cuts."""
+    """prox_{F_D}^β(w) over W in ‖·‖_p̄ with a certificate; the search stops at `tolerance` or after `max_cuts`
+    cuts.
+    """
     F = Float64()
     at_search = _population_scales(F, population, W, beta)
     start = F.vector([F(K.to_float(x)) for x in w])
@@ -389,9 +401,9 @@ class _Search:
         change = self._direction(slope, u, scores, base, others)
         if change is None:
             return False
-        full = {i: x for i, x in zip(others, change, strict=True)}
+        full: dict[int, Real] = dict(zip(others, change, strict=True))
         full[base] = -sum(change)
-        if full.get(high, self.K(0)) < 0:
+        if high in full and full[high] < 0:
             return False
         falling = [-self.alpha[i] / x for i, x in full.items() if x < 0]
         step = min([self.K(1), *falling])

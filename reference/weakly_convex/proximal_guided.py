@@ -15,21 +15,23 @@ w_r, w̄^R               `Guided.iterates`, `Guided.w`; the index is drawn as `r
 Δ_F                    `delta_F`, at most L0·D
 =====================  =====================================================================================
 
-**Theorem 20 with constants, and better.** Write ‖·‖ = ‖·‖_p̄, ŵ_r = prox(w_r), δ_r = ‖ŵ_r − w_r‖, B the excess bound of A_sc.
+**Theorem 20 with constants, and better.** Write ‖·‖ = ‖·‖_p̄, ŵ_r = prox(w_r), δ_r = ‖ŵ_r − w_r‖, B the excess
+bound of A_sc.
 
-Progress. F_r(w_r) − F_r(ŵ_r) ≥ ((β−ρ̃)/2)δ_r² in *every* norm, with no strong convexity of ‖·‖²: on the segment
-v_t = ŵ + t(w−ŵ) the regulariser is exactly (β/2)(1−t)²δ², weak convexity gives F(v_t) ≤ (1−t)F(ŵ) + tF(w) + (ρ̃/2)t(1−t)δ²,
-and F_r(ŵ) ≤ F_r(v_t); divide by t → 0: F(w) − F(ŵ) ≥ (β − ρ̃/2)δ², and subtract (β/2)δ². (The paper has ρ/2 in place of
-(β−ρ̃)/2; the segment runs through the centre, where ½‖·‖² has curvature 1 and not p̄−1. With β = 2κρ̃ the factor gained is 2κ−1.)
+Progress. F_r(w_r) − F_r(ŵ_r) ≥ ((β−ρ̃)/2)δ_r² in *every* norm, with no strong convexity of ‖·‖²: on the segment v_t
+= ŵ + t(w−ŵ) the regulariser is exactly (β/2)(1−t)²δ², weak convexity gives F(v_t) ≤ (1−t)F(ŵ) + tF(w) +
+(ρ̃/2)t(1−t)δ², and F_r(ŵ) ≤ F_r(v_t); divide by t → 0: F(w) − F(ŵ) ≥ (β − ρ̃/2)δ², and subtract (β/2)δ². (The paper
+has ρ/2 in place of (β−ρ̃)/2; the segment runs through the centre, where ½‖·‖² has curvature 1 and not p̄−1. With β
+= 2κρ̃ the factor gained is 2κ−1.)
 
-Sum. For r < R: E[F_r(w_r) − F_r(ŵ_r)] ≤ E[F_D(w_r) − F_D(w_{r+1})] + B, because F_r(w_r) = F_D(w_r) and F_r(w_{r+1}) ≥ F_D(w_{r+1}).
-For r = R no call is needed: F_R(w_R) − F_R(ŵ_R) ≤ F_D(w_R) − min F_D. Adding, with Δ_F = F_D(w_1) − min F_D ≤ L0·D and R−1 calls on
-⌊n/(R−1)⌋ points each,
+Sum. For r < R: E[F_r(w_r) − F_r(ŵ_r)] ≤ E[F_D(w_r) − F_D(w_{r+1})] + B, because F_r(w_r) = F_D(w_r) and
+F_r(w_{r+1}) ≥ F_D(w_{r+1}). For r = R no call is needed: F_R(w_R) − F_R(ŵ_R) ≤ F_D(w_R) − min F_D. Adding, with Δ_F
+= F_D(w_1) − min F_D ≤ L0·D and R−1 calls on ⌊n/(R−1)⌋ points each,
 
     **E‖prox(w̄) − w̄‖² ≤ (2/((2κ−1)ρ̃))·[Δ_F/R + ((R−1)/R)·B]**,   ϑ = max{1, βD}·√(that)   (Jensen).
 
-A priori, without any data, ‖prox(w) − w‖ ≤ R0 = ℓ/β for every w ∈ W: a bound that is not below this says nothing. `regime`
-computes from which n on the theorem says anything.
+A priori, without any data, ‖prox(w) − w‖ ≤ R0 = ℓ/β for every w ∈ W: a bound that is not below this says nothing.
+`regime` computes from which n on the theorem says anything.
 """
 
 from __future__ import annotations
@@ -104,7 +106,7 @@ def exact_quotient(n: int, R: int) -> int:
 
 def check_rounds(rounds: int, n: int) -> None:
     """1 ≤ R ≤ n: there is an output, and every batch has a point."""
-    require(isinstance(rounds, int) and rounds >= 1, "rounds", rounds, "be at least 1", "R = 0 leaves nothing to output")
+    require(isinstance(rounds, int) and rounds >= 1, "rounds", rounds, "be at least 1", "0 leaves no output")
     require(rounds <= n, "rounds", rounds, f"be at most n = {n}", "every round needs a batch of at least one record")
 
 
@@ -329,9 +331,9 @@ def expected_gap(K: Numbers, beta: Real, D: Real, square: Real) -> Real:
     return beta * m * (D - m)
 
 
-def a_priori_distance(K: Numbers, at: Scales) -> Real:
-    """R0 = ℓ/β: ‖prox(w) − w‖ ≤ R0 for every w in W, before any data are seen."""
-    return at.radius
+def a_priori_distance(K: Numbers, at: Scales, D: Real) -> Real:
+    """min{R0, D}, R0 = ℓ/β: a bound on ‖prox(w) − w‖ for every w in W, before any data are seen."""
+    return K.min(at.radius, D)
 
 
 def a_priori_gap(K: Numbers, at: Scales, D: Real) -> Real:
@@ -368,7 +370,7 @@ def guarantee(
     B = K.min(excess_bound(K, s.geo, plan, mu), trivial_bound(K, s.geo)) * unit
     D = K(at.D)
     square = squared_distance(K, s, R, B, s.L * D)
-    distance, prior = K.sqrt(square), a_priori_distance(K, s)
+    distance, prior = K.sqrt(square), a_priori_distance(K, s, D)
     return Guarantee(
         rounds=R,
         plan=plan,

@@ -15,60 +15,66 @@ E_i, B                   `phase_error`, `excess_bound` (in units of ℓ²/ρ̃²
 μ                        the Gaussian-DP parameter of the whole call
 =======================  ==================================================================================
 
-**Geometry.** Write ‖·‖ for ‖·‖_p̄. ‖x‖_p ≤ C‖x‖ makes a ρ-weakly convex f (in ‖·‖_p) ρ̃-weakly convex in ‖·‖, and an
-L0-Lipschitz one ℓ-Lipschitz. h is 1-strongly convex, so adding ρ̃ times its strong convexity to weak convexity cancels the
-quadratic terms: f(·,z) + ρ̃h is convex for **every** z (weak convexity of the mean alone would not do).
+**Geometry.** Write ‖·‖ for ‖·‖_p̄. ‖x‖_p ≤ C‖x‖ makes a ρ-weakly convex f (in ‖·‖_p) ρ̃-weakly convex in ‖·‖, and
+an L0-Lipschitz one ℓ-Lipschitz. h is 1-strongly convex, so adding ρ̃ times its strong convexity to weak convexity
+cancels the quadratic terms: f(·,z) + ρ̃h is convex for **every** z (weak convexity of the mean alone would not do).
 
-**Radius.** Let G be ℓ-Lipschitz on W and ŵ minimise G + (β/2)‖·−w‖² over W, δ = ‖ŵ−w‖. With v_t = ŵ + t(w−ŵ):
-G(ŵ) + βδ²/2 ≤ G(v_t) + β(1−t)²δ²/2 ≤ G(ŵ) + ℓtδ + β(1−t)²δ²/2; divide by t → 0: βδ² ≤ ℓδ. So δ ≤ ℓ/β = R0, and nothing is
-lost on X = W ∩ B(w_r, R0). There the regulariser's gradient has dual norm β‖u‖ ≤ ℓ: F_r is 2ℓ-Lipschitz, f + ρ̃h 1.5ℓ-Lipschitz.
+**Radius.** Let G be ℓ-Lipschitz on W and ŵ minimise G + (β/2)‖·−w‖² over W, δ = ‖ŵ−w‖. With v_t = ŵ + t(w−ŵ): G(ŵ)
++ βδ²/2 ≤ G(v_t) + β(1−t)²δ²/2 ≤ G(ŵ) + ℓtδ + β(1−t)²δ²/2; divide by t → 0: βδ² ≤ ℓδ. So δ ≤ ℓ/β = R0, and nothing
+is lost on X = W ∩ B(w_r, R0). There the regulariser's gradient has dual norm β‖u‖ ≤ ℓ: F_r is 2ℓ-Lipschitz, f + ρ̃h
+1.5ℓ-Lipschitz.
 
-**Phase.** Data S (n points) independent of the past, x_1 the last phase's end, Φ = f_S + 2ρ̃h + λD_h(·,x_1), x* = argmin_X Φ,
-Λ = ρ̃+λ. Step k minimises O_k(v) = ⟨ĝ,v⟩ + ρ̃h(v) + λD_h(v,x_1) + (Λ(k−1)/2)D_h(v,x_k), ĝ = g_k + ρ̃∇h(x_k) + N_k. O_k is
-(Λ(k+1)/2)h plus an affine function, so first-order optimality says O_k(v) ≥ O_k(x_{k+1}) + (Λ(k+1)/2)D_h(v,x_{k+1}) for all
-v ∈ X. Put v = x*, use the convexity of f_S + ρ̃h and the Lipschitz constants, s = ‖x_{k+1}−x_k‖, D_k = D_h(x*,x_k):
+**Phase.** Data S (n points) independent of the past, x_1 the last phase's end, Φ = f_S + 2ρ̃h + λD_h(·,x_1), x* =
+argmin_X Φ, Λ = ρ̃+λ. Step k minimises O_k(v) = ⟨ĝ,v⟩ + ρ̃h(v) + λD_h(v,x_1) + (Λ(k−1)/2)D_h(v,x_k), ĝ = g_k +
+ρ̃∇h(x_k) + N_k. O_k is (Λ(k+1)/2)h plus an affine function, so first-order optimality says O_k(v) ≥ O_k(x_{k+1}) +
+(Λ(k+1)/2)D_h(v,x_{k+1}) for all v ∈ X. Put v = x*, use the convexity of f_S + ρ̃h and the Lipschitz constants, s =
+‖x_{k+1}−x_k‖, D_k = D_h(x*,x_k):
 
   (A) Φ(x_{k+1}) − Φ* ≤ 3ℓs + ⟨N_k, x*−x_{k+1}⟩ − (Λ(k−1)/2)s²/2 + (Λ(k−1)/2)D_k − (Λ(k+1)/2)D_{k+1}
   (B) the same with 2ℓ for 3ℓ and Λ(k−1)/2 − ρ̃ for the coefficient of s²/2 (only f_S is linearised; the two terms
       ρ̃⟨∇h(x_k), x*−x_{k+1}⟩ + ρ̃(h(x_{k+1})−h(x*)) are exactly ρ̃D_h(x_{k+1},x_k) − ρ̃D_k, and the D_k cancels).
 
-The noise: E⟨N_k, x*−x_k⟩ = 0 (x*, x_k do not depend on N_k), which leaves ‖N_k‖_* s; or, with x̂ the step without noise,
-E⟨N_k, x*−x̂⟩ = 0 and ⟨N_k, x̂−x_{k+1}⟩ ≤ ‖N_k‖²_*·2/(Λ(k+1)) by the strong convexity of O_k. Maximise over s; ν² = E‖N_k‖²_*:
+The noise: E⟨N_k, x*−x_k⟩ = 0 (x*, x_k do not depend on N_k), which leaves ‖N_k‖_* s; or, with x̂ the step without
+noise, E⟨N_k, x*−x̂⟩ = 0 and ⟨N_k, x̂−x_{k+1}⟩ ≤ ‖N_k‖²_*·2/(Λ(k+1)) by the strong convexity of O_k. Maximise over
+s; ν² = E‖N_k‖²_*:
 
   k ≥ 2:  b_k = min{ (3ℓ+ν)²/(Λ(k−1)),  9ℓ²/(Λ(k−1)) + 2ν²/(Λ(k+1)),
                      (2ℓ+ν)²/(Λ(k−1)−2ρ̃),  4ℓ²/(Λ(k−1)−2ρ̃) + 2ν²/(Λ(k+1)) }   (the last two if Λ(k−1) > 2ρ̃)
-  k = 1:  there is no s² term. ∇O_1(x_1) = g_1 + 2ρ̃∇h(x_1) + N_1 has dual norm ≤ 2ℓ+‖N_1‖_*, so Λs² ≤ (2ℓ+‖N_1‖_*)s and
+  k = 1:  there is no s² term. ∇O_1(x_1) = g_1 + 2ρ̃∇h(x_1) + N_1 has dual norm ≤ 2ℓ+‖N_1‖_*, so Λs² ≤ (2ℓ+‖N_1‖_*)s,
           b_1 = (3ℓ(2ℓ+ν) + ν²)/Λ.
 
 Multiply by k and add: (k·Λ(k−1)/2)D_k telescopes against ((k−1)kΛ/2)D_k, Φ(x_{k+1}) ≥ Φ* is dropped, and
 
-  **E D_h(x*, x_{T+1}) ≤ E = min{ 2/(ΛT(T+1))·Σ_{k≤T} k·b_k,  2κR0² }**   (the second bound is the diameter of X in D_h).
+  **E D_h(x*, x_{T+1}) ≤ E = min{ 2/(ΛT(T+1))·Σ_{k≤T} k·b_k,  2κR0² }**
+
+(the second bound is the diameter of X in D_h).
 
 ν² = T·c with c = 4m_q̄dℓ²/(nμ)², m_q = (E|g|^q)^{2/q} for a standard Gaussian g: E‖N‖²_q̄ ≤ d^{2/q̄}m_q̄σ² and
 d^{2/q̄}·d^{2/p−1} = d·C².
 
 **Population.** Φ_S is Λ-strongly convex, so replacing one point of S moves its minimiser by at most 2ℓ/(Λn), and
-E[F_D(x*) − f_S(x*)] ≤ 2ℓ²/(Λn). Compare x*_i with y = ŵ_r (i = 1, λ = 0) or y = x*_{i−1} (i ≥ 2), which do not depend on S_i:
-E F_r(x*_i) ≤ E F_r(y) + λ_i E D_h(y, x_{i−1}) + 2ℓ²/(Λ_i n_i), and D_h(x*_{i−1}, x_{i−1}) is what phase i−1 bounded. At the end
-F_r(x_K) − F_r(x*_K) ≤ 2ℓ‖x_K−x*_K‖ ≤ 2ℓ√(2D_h(x*_K, x_K)). So
+E[F_D(x*) − f_S(x*)] ≤ 2ℓ²/(Λn). Compare x*_i with y = ŵ_r (i = 1, λ = 0) or y = x*_{i−1} (i ≥ 2), which do not
+depend on S_i: E F_r(x*_i) ≤ E F_r(y) + λ_i E D_h(y, x_{i−1}) + 2ℓ²/(Λ_i n_i), and D_h(x*_{i−1}, x_{i−1}) is what
+phase i−1 bounded. At the end F_r(x_K) − F_r(x*_K) ≤ 2ℓ‖x_K−x*_K‖ ≤ 2ℓ√(2D_h(x*_K, x_K)). So
 
   **E F_r(w_{r+1}) − F_r(ŵ_r) ≤ B = 2ℓ²/(ρ̃n_1) + Σ_{i≥2}[λ_iE_{i−1} + 2ℓ²/((ρ̃+λ_i)n_i)] + 2ℓ√(2E_K)**,
 
-and B ≤ ℓ²/(2β) for the empty plan, which returns w_r (F_r(w_r) − F_r(ŵ) ≤ ℓδ − βδ²/2). With a = max{1/n, κd/(nμ)²} (if a > 1/64
-return w_r), n_i = n/2^i, λ_i = 8^{i−1}ρ̃ and T_i = ⌈8/a_i⌉, a_i = max{1/n_i, κd/(n_iμ)²} ≤ 4^{i+1}a: ν² = O(ℓ²), E_i = O(a_iℓ²/Λ_i²), so
-λ_iE_{i−1} = O(2^{−i})aℓ²/ρ̃ and ℓ²/(Λ_in_i) = O(4^{−i})ℓ²/(ρ̃n) are geometric, and ℓ√E_K = O(√(4^Ka)/8^K)ℓ²/ρ̃ = O(√a/4^K)ℓ²/ρ̃ = O(a)ℓ²/ρ̃ once
-4^K ≥ a^{−1/2}. So B = O((L0²/ρ)(1/n + κd/(nμ)²)) without a logarithm; C cancels.
+and B ≤ ℓ²/(2β) for the empty plan, which returns w_r (F_r(w_r) − F_r(ŵ) ≤ ℓδ − βδ²/2). With a = max{1/n, κd/(nμ)²}
+(if a > 1/64 return w_r), n_i = n/2^i, λ_i = 8^{i−1}ρ̃ and T_i = ⌈8/a_i⌉, a_i = max{1/n_i, κd/(n_iμ)²} ≤ 4^{i+1}a:
+ν² = O(ℓ²), E_i = O(a_iℓ²/Λ_i²), so λ_iE_{i−1} = O(2^{−i})aℓ²/ρ̃ and ℓ²/(Λ_in_i) = O(4^{−i})ℓ²/(ρ̃n) are geometric,
+and ℓ√E_K = O(√(4^Ka)/8^K)ℓ²/ρ̃ = O(√a/4^K)ℓ²/ρ̃ = O(a)ℓ²/ρ̃ once 4^K ≥ a^{−1/2}. So B = O((L0²/ρ)(1/n + κd/(nμ)²))
+without a logarithm; C cancels.
 
-**Inexact steps.** If every step's three-point inequality has slack at most e (`mirror.step_gap`), add e to the right of (A), (B);
-in the variants through x̂, ‖x_{k+1} − x'‖ ≤ √(e/c) for the exact noisy step x' and c = Λ(k+1)/2, so that
-‖N‖√(e/c) ≤ η‖N‖²/c + e/(4η), η = 1/1000: the noise term grows by 1.001 and the slack to 251e. At k = 1,
-Λs² ≤ (2ℓ+‖N‖)s + e, so s grows by √(e/Λ): 3ℓ√(e/Λ) once. `phase_error(gap=e)` adds all three.
+**Inexact steps.** If every step's three-point inequality has slack at most e (`mirror.step_gap`), add e to the
+right of (A), (B); in the variants through x̂, ‖x_{k+1} − x'‖ ≤ √(e/c) for the exact noisy step x' and c = Λ(k+1)/2,
+so that ‖N‖√(e/c) ≤ η‖N‖²/c + e/(4η), η = 1/1000: the noise term grows by 1.001 and the slack to 251e. At k = 1, Λs²
+≤ (2ℓ+‖N‖)s + e, so s grows by √(e/Λ): 3ℓ√(e/Λ) once. `phase_error(gap=e)` adds all three.
 
-**Privacy.** Per-example gradients are clipped to ‖g‖_q ≤ L0, so replacing a point moves their mean by at most 2L0/n_i in ℓ_q
-and 2L0d^{1/p−1/2}/n_i in ℓ_2 (q ≥ 2; attained). With σ_i = (2L0d^{1/p−1/2}/n_i)√T_i/μ each of the T_i releases is μ/√T_i-GDP given
-the past, and adaptive Gaussian releases compose to exactly one: the phase is μ-GDP. A record is used in one phase only, what
-comes before has the same law, what comes after is post-processing and fresh data: the call is μ-GDP. The plan, L0, ρ, n
-must not depend on the data.
+**Privacy.** Per-example gradients are clipped to ‖g‖_q ≤ L0, so replacing a point moves their mean by at most
+2L0/n_i in ℓ_q and 2L0d^{1/p−1/2}/n_i in ℓ_2 (q ≥ 2; attained). With σ_i = (2L0d^{1/p−1/2}/n_i)√T_i/μ each of the
+T_i releases is μ/√T_i-GDP given the past, and adaptive Gaussian releases compose to exactly one: the phase is
+μ-GDP. A record is used in one phase only, what comes before has the same law, what comes after is post-processing
+and fresh data: the call is μ-GDP. The plan, L0, ρ, n must not depend on the data.
 """
 
 from __future__ import annotations
@@ -118,7 +124,9 @@ def scales(K: Numbers, p: int | Fraction, d: int, L: Exact, rho: Exact) -> Scale
     """ℓ = C·L, ρ̃ = C²ρ, β = 2κρ̃."""
     geo = geometry(K, p, d)
     require(Fraction(L) > 0, "L", L, "be positive", "give a Lipschitz constant of the loss")
-    require(Fraction(rho) > 0, "rho", rho, "be positive", "a convex loss is ρ-weakly convex for every ρ > 0: choose one")
+    require(
+        Fraction(rho) > 0, "rho", rho, "be positive", "a convex loss is ρ-weakly convex for every ρ > 0: choose one"
+    )
     weak = geo.C * geo.C * K(rho)
     return Scales(geo, K(L), K(rho), geo.C * K(L), weak, 2 * geo.kappa * weak)
 
@@ -188,8 +196,9 @@ def noise_constant(K: Numbers, geo: Geometry, n: int, mu: Exact | Real) -> Real:
 def phase_error(K: Numbers, geo: Geometry, phase: Phase, mu: Exact | Real, gap: Exact | Real = 0) -> Real:
     """E_i in units of ℓ²/ρ̃²; `gap` is the largest slack of a step in units of ℓ²/ρ̃.
 
-    The first few b_k are added one by one; from there on each of the four bounds is summed in closed form (Σ1/(k−1−c) is
-    at most its first term plus an integral) and the smallest sum counts, so that a long phase costs no more than a short one.
+    The first few b_k are added one by one; from there on each of the four bounds is summed in closed form
+    (Σ1/(k−1−c) is at most its first term plus an integral) and the smallest sum counts, so that a long phase costs
+    no more than a short one.
     """
     T, Lam = phase.T, K(1 + phase.lam)
     inexact = not (isinstance(gap, int) and gap == 0)
@@ -244,7 +253,9 @@ def _reciprocals(K: Numbers, head: int, T: int, shift: Fraction) -> Real:
 
 @claims("thm:sc_dp_sco")
 def excess_bound(K: Numbers, geo: Geometry, plan: Plan, mu: Exact | Real, gap: Exact | Real = 0) -> Real:
-    """B in units of L0²/ρ (module docstring), or the empty plan's 1/(4κ) where that is smaller or the plan is empty."""
+    """B in units of L0²/ρ (module docstring), or the empty plan's 1/(4κ) where that is smaller or the plan is
+    empty.
+    """
     trivial = trivial_bound(K, geo)
     if not plan:
         return trivial
@@ -282,14 +293,13 @@ def printed_kappas(K: Numbers, p: int | Fraction, d: int) -> tuple[Real, Real]:
 # --------------------------------------------------------------------------------------------- planners
 
 
-def plan_solver(
-    geo: Geometry, n: int, mu: Exact, max_gradients: int | None = None, support: int | None = None
-) -> Plan:
+def plan_solver(geo: Geometry, n: int, mu: Exact, max_gradients: int | None = None, support: int | None = None) -> Plan:
     """A data-independent plan that makes `excess_bound` small; empty where returning w_r has the better bound.
 
-    `geo` is a binary64 geometry: which plan is chosen is a matter of taste, what it guarantees is `excess_bound` in any
-    number system. A grid over geometric plans, then coordinate descent. `max_gradients` caps Σ min(n_i, support)·T_i (None:
-    no cap); `support` is the number of distinct records that can occur, if that is known beforehand.
+    `geo` is a binary64 geometry: which plan is chosen is a matter of taste, what it guarantees is `excess_bound` in
+    any number system. A grid over geometric plans, then coordinate descent. `max_gradients` caps Σ min(n_i,
+    support)·T_i (None: no cap); `support` is the number of distinct records that can occur, if that is known
+    beforehand.
     """
     K = Float64()
     require(isinstance(n, int) and n >= 1, "n", n, "be a positive integer")
@@ -383,9 +393,10 @@ def _resized(sizes: list[int], i: int, size: int, n: int) -> list[int] | None:
 
 
 def closed_form_plan(geo: Geometry, n: int, mu: Exact) -> Plan:
-    """n_i = ⌊n/2^i⌋, λ_i = 8^{i−1}ρ̃, T_i = ⌈8/a_i⌉, K = ⌈log_4 a^{−1/2}⌉: the plan with the proven rate (module docstring).
+    """n_i = ⌊n/2^i⌋, λ_i = 8^{i−1}ρ̃, T_i = ⌈8/a_i⌉, K = ⌈log_4 a^{−1/2}⌉: the plan with the proven rate.
 
-    The number of phases matters: with ⌈log_8 a^{−1/2}⌉ phases and the same growth of λ the last term keeps a factor 2^{K/2}.
+    The number of phases matters: with ⌈log_8 a^{−1/2}⌉ phases and the same growth of λ the last term keeps a factor
+    2^{K/2}.
     """
     K = Float64()
     a = _rate(K, geo, n, mu)
@@ -411,9 +422,10 @@ def _rate(K: Numbers, geo: Geometry, n: int, mu: Exact) -> Real:
 def localisation_plan(geo: Geometry, n: int, mu: Exact, steps: int, eta: Fraction = Fraction(1)) -> Plan:
     """The schedule of phased regularised minimisation (Feldman, Koren and Talwar 2020), recalled, as one of our plans.
 
-    Recalled: phases i = 1, …, ⌈log2 n⌉ on n_i = n/2^i points, each with the regulariser (1/(η_in_i))‖w−w_{i−1}‖², η_i = η/4^i,
-    i.e. λ_i = 2·8^i/(ηn) here (in units of ρ̃). They perturb the output of an exact minimiser; here every phase runs
-    `steps` noisy steps, which the accounting of this module covers. The first phase keeps λ = 0, as the proof asks.
+    Recalled: phases i = 1, …, ⌈log2 n⌉ on n_i = n/2^i points, each with the regulariser (1/(η_in_i))‖w−w_{i−1}‖²,
+    η_i = η/4^i, i.e. λ_i = 2·8^i/(ηn) here (in units of ρ̃). They perturb the output of an exact minimiser; here
+    every phase runs `steps` noisy steps, which the accounting of this module covers. The first phase keeps λ = 0,
+    as the proof asks.
     """
     plan = []
     for i in range(1, max(1, (n - 1).bit_length()) + 1):
@@ -427,9 +439,10 @@ def localisation_plan(geo: Geometry, n: int, mu: Exact, steps: int, eta: Fractio
 def restart_bound(K: Numbers, rate: Real, start: Real, restarts: int) -> Real:
     """The reduction from strongly convex to convex behind the cited theorem (Asi et al. 2021), as we recall it.
 
-    A convex solver with excess ≤ L·(distance to w*)·rate, run `restarts` times on fresh parts of the data, with the distance
-    bounded by √(2Δ/λ): Δ_{i+1} ≤ √(2Δ_i)·rate in units L²/λ = 1, so Δ → 2·rate² with exponent 2^{−restarts} (hence
-    ⌈log log n⌉ restarts, and the log log n of the running time). `rate` carries the unknown constant of the convex solver.
+    A convex solver with excess ≤ L·(distance to w*)·rate, run `restarts` times on fresh parts of the data, with the
+    distance bounded by √(2Δ/λ): Δ_{i+1} ≤ √(2Δ_i)·rate in units L²/λ = 1, so Δ → 2·rate² with exponent
+    2^{−restarts} (hence ⌈log log n⌉ restarts, and the log log n of the running time). `rate` carries the unknown
+    constant of the convex solver.
     """
     excess = start
     for _ in range(restarts):
@@ -503,9 +516,7 @@ def l2_sensitivity(K: Numbers, p: int | Fraction, d: int, L: Exact | Real, n: in
 def draws(plan: Plan, d: int, *prefix: int) -> tuple[Draw, ...]:
     """What one call reads: A[prefix, i, k], one standard Gaussian vector a step."""
     return tuple(
-        Draw("A", (*prefix, i, k), "normal", d)
-        for i, phase in enumerate(plan, start=1)
-        for k in range(1, phase.T + 1)
+        Draw("A", (*prefix, i, k), "normal", d) for i, phase in enumerate(plan, start=1) for k in range(1, phase.T + 1)
     )
 
 

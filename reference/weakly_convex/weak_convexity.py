@@ -3,34 +3,33 @@
 =====================================  =======================================================================
 paper                                  here
 =====================================  =======================================================================
-eq. (9), Definition 22                 `defect` (any function, any ℓ_p), `modulus` and `violation` (exact, on the line)
-Definition 23, ∂f(w)                   `subdifferential` (line), `MaxOfQuadratics.generators` (ℝ^d)
-f'(w; e)                               `directional_derivative`; as printed, `directional_derivative_printed`
-Proposition 24                         `from_directions`: {g : ⟨g, e⟩ ≤ f'(w; e) for all e}
-Proposition 25                         `subgradient_defect`
-Corollary 26                           `smooth_defect`
-Theorem 27 (sum rule)                  `sum_rule`
-Proposition 28                         `distance_to_zero`, `steepest_descent`
-Proposition 29                         `stationary_subgradient`
-N_W(w)                                 `in_normal_cone`, `in_normal_cone_printed`
-Gap_f(w)                               `gap`, `gap_printed` (line), `gap_of_hull` (ℝ^d, polytopes)
+eq. (9), Definition 22                 `defect` (any function, any ℓ_p), `modulus` and `violation` (exact, on the
+line) Definition 23, ∂f(w)                   `subdifferential` (line), `MaxOfQuadratics.generators` (ℝ^d) f'(w; e)
+`directional_derivative`; as printed, `directional_derivative_printed` Proposition 24
+`from_directions`: {g : ⟨g, e⟩ ≤ f'(w; e) for all e} Proposition 25                         `subgradient_defect`
+Corollary 26                           `smooth_defect` Theorem 27 (sum rule)                  `sum_rule` Proposition
+28                         `distance_to_zero`, `steepest_descent` Proposition 29
+`stationary_subgradient` N_W(w)                                 `in_normal_cone`, `in_normal_cone_printed` Gap_f(w)
+`gap`, `gap_printed` (line), `gap_of_hull` (ℝ^d, polytopes)
 =====================================  =======================================================================
 
 On the line everything is a rational number, so the definitions are executed and not approximated: the liminf of
-(f(v) − f(w) − g(v−w))/|v−w| as v → w is min{f'(w+) − g, g − f'(w−)}, hence ∂f(w) = [f'(w−), f'(w+)], empty at a concave kink.
+(f(v) − f(w) − g(v−w))/|v−w| as v → w is min{f'(w+) − g, g − f'(w−)}, hence ∂f(w) = [f'(w−), f'(w+)], empty at a
+concave kink.
 
 Three proofs that the paper leaves open or takes a detour for:
 
 *Sum rule.* All norms on ℝ^d are equivalent, so a weakly convex f has f + (c/2)‖·‖_2² convex for some c, finite, hence
 continuous. Then ∂(f+g) = ∂(f + c/2‖·‖² + g) − c·id = ∂(f + c/2‖·‖²) + ∂g − c·id = ∂f + ∂g by the convex sum rule.
 
-*Stationarity.* If w* minimises f over W then 0 ∈ ∂(f + χ_W)(w*) straight from the liminf, so by the sum rule there is g ∈ ∂f(w*)
-with −g ∈ N_W(w*). Neither a distance formula nor closedness is needed. f must be weakly convex on ℝ^d: the Lipschitz (McShane)
-extension of a weakly convex f on W need not be (see the counterexamples). A weakly convex one exists: f + (c/2)‖·−w*‖_2² is convex
-and Lipschitz on a bounded W, its infimal convolution with a large multiple of the norm is a convex extension; subtract the square.
+*Stationarity.* If w* minimises f over W then 0 ∈ ∂(f + χ_W)(w*) straight from the liminf, so by the sum rule there
+is g ∈ ∂f(w*) with −g ∈ N_W(w*). Neither a distance formula nor closedness is needed. f must be weakly convex on
+ℝ^d: the Lipschitz (McShane) extension of a weakly convex f on W need not be (see the counterexamples). A weakly
+convex one exists: f + (c/2)‖·−w*‖_2² is convex and Lipschitz on a bounded W, its infimal convolution with a large
+multiple of the norm is a convex extension; subtract the square.
 
-*The gap does not depend on the extension.* For weakly convex extensions f_1, f_2 of f: ∂f_1 + N_W = ∂(f + χ_W) = ∂f_2 + N_W at w,
-and adding n ∈ N_W(w) to g only raises sup_{v∈W}⟨g+n, w−v⟩, because ⟨n, w−v⟩ ≥ 0.
+*The gap does not depend on the extension.* For weakly convex extensions f_1, f_2 of f: ∂f_1 + N_W = ∂(f + χ_W) =
+∂f_2 + N_W at w, and adding n ∈ N_W(w) to g only raises sup_{v∈W}⟨g+n, w−v⟩, because ⟨n, w−v⟩ ≥ 0.
 """
 
 from __future__ import annotations
@@ -54,9 +53,7 @@ Interval = tuple[Fraction, Fraction]
 
 @implements("eqn:wk_cvx")
 @implements("defn:weak_convexity")
-def defect(
-    K: Numbers, f: Callable[[Vector], Real], p: Any, rho: Real, w: Vector, v: Vector, lam: Real
-) -> Real:
+def defect(K: Numbers, f: Callable[[Vector], Real], p: Any, rho: Real, w: Vector, v: Vector, lam: Real) -> Real:
     """λf(w) + (1−λ)f(v) + ρλ(1−λ)‖w−v‖²/2 − f(λw + (1−λ)v): at least 0 everywhere iff f is ρ-weakly convex."""
     length = norm(K, w - v, p)
     chord = lam * f(w) + (1 - lam) * f(v)
@@ -122,7 +119,8 @@ def require_weakly_convex(
             slack = K(Fraction(1, 2**40)) * (1 + K.abs(f(K(x))))
             if K.lt(bent, -slack):
                 raise ValueError(
-                    f"f = {f!r} must be ρ-weakly convex with ρ = {K.to_float(rho)}: at w = {x - h}, v = {x + h}, λ = 1/2 the "
+                    f"f = {f!r} must be ρ-weakly convex with ρ = {K.to_float(rho)}: at w = {x - h}, v = "
+                    f"{x + h}, λ = 1/2 the "
                     f"inequality fails by {K.to_float(-bent / 2)}; take a larger ρ, or a loss that is weakly convex"
                 )
 
@@ -180,7 +178,13 @@ def subgradient_defect(f: PiecewiseQuadratic, rho: Fraction, w: Fraction, v: Fra
 
 @claims("cor:smooth_implies_wk_cvx")
 def smooth_defect(
-    K: Numbers, f: Callable[[Vector], Real], gradient: Callable[[Vector], Vector], p: Any, L1: Real, w: Vector, v: Vector
+    K: Numbers,
+    f: Callable[[Vector], Real],
+    gradient: Callable[[Vector], Vector],
+    p: Any,
+    L1: Real,
+    w: Vector,
+    v: Vector,
 ) -> Real:
     """f(v) − f(w) − ⟨∇f(w), v−w⟩ + (L1/2)‖v−w‖²: ≥ 0 for an L1-smooth f."""
     length = norm(K, v - w, p)
@@ -188,7 +192,9 @@ def smooth_defect(
 
 
 @claims("thm:sum_subdiff")
-def sum_rule(f: PiecewiseQuadratic, g: PiecewiseQuadratic, w: Fraction | int) -> tuple[Interval | None, Interval | None]:
+def sum_rule(
+    f: PiecewiseQuadratic, g: PiecewiseQuadratic, w: Fraction | int
+) -> tuple[Interval | None, Interval | None]:
     """(∂(f+g)(w), ∂f(w) + ∂g(w)): equal for weakly convex f and convex g."""
     whole, one, two = subdifferential(f + g, w), subdifferential(f, w), subdifferential(g, w)
     return whole, (one[0] + two[0], one[1] + two[1]) if one and two else None
@@ -207,7 +213,9 @@ def distance_to_zero(generators: Sequence[Point], norm_name: str = "l1") -> Frac
 
 
 def steepest_descent(generators: Sequence[Point], norm_name: str = "l1") -> Fraction:
-    """−inf_{‖e‖≤1}f'(w; e) = max_e min_i⟨g_i, −e⟩, solved on its own side (the ball's vertices mix, the g_i answer)."""
+    """−inf_{‖e‖≤1}f'(w; e) = max_e min_i⟨g_i, −e⟩, solved on its own side (the ball's vertices mix, the g_i
+    answer).
+    """
     ball = unit_ball(len(generators[0]), norm_name)
     return -matrix_game([[inner(g, e) for g in generators] for e in ball]).value
 

@@ -38,7 +38,7 @@ def test_p_bar_of_l1_and_of_large_p() -> None:
     geo = geometry(K, 1, 20)
     assert geo.p_bar == pytest.approx(1.333808, abs=1e-6)
     assert geo.kappa == pytest.approx(2.995732, abs=1e-6)
-    assert geo.C == pytest.approx(20 ** (1 - 1 / 1.333808), rel=1e-5)
+    assert pytest.approx(20 ** (1 - 1 / 1.333808), rel=1e-5) == geo.C
     assert 1 < geo.C < 2.71828
     assert geometry(K, Q(3, 2), 20).p_bar == Q(3, 2)  # 1 + 1/ln 20 < 3/2: exact
 
@@ -94,11 +94,15 @@ def three_point_slack(geo: Geometry, v: Vector, u: Vector, theta: Vector, A: flo
 @pytest.mark.parametrize("p", EXPONENTS)
 @pytest.mark.parametrize("power", [1, Q(3, 2), 2, 3, INF, "box", "free"])
 def test_the_step_and_its_certificate(p: Any, power: Any) -> None:
-    """The certificate holds against random and boundary points, and is below 1e-10. A step that stops early fails both."""
+    """The certificate holds against random and boundary points, and is below 1e-10. A step that stops early fails
+    both.
+    """
     generator = random.Random(str((p, power)))
     d = 4
     geo = geometry(K, p, d)
-    W: FeasibleSet = WholeSpace(d) if power == "free" else Box([-1] * d, [1] * d) if power == "box" else LpBall([0] * d, 1, power)
+    W: FeasibleSet = (
+        WholeSpace(d) if power == "free" else Box([-1] * d, [1] * d) if power == "box" else LpBall([0] * d, 1, power)
+    )
     binding = 0
     for _ in range(12):
         w = near_boundary(generator, W, d)
@@ -120,7 +124,9 @@ def test_the_step_and_its_certificate(p: Any, power: Any) -> None:
 
 
 def test_a_worse_point_has_a_gap_that_pays_for_it() -> None:
-    """The certificate is valid for any feasible u: halving the solution raises the gap by at least the objective lost."""
+    """The certificate is valid for any feasible u: halving the solution raises the gap by at least the objective
+    lost.
+    """
     geo, W = geometry(K, Q(3, 2), 3), LpBall([0] * 3, 1, Q(3, 2))
     w, theta = K.vector([0.5, 0.2, 0]), K.vector([2.0, -1.0, 0.5])
     good = mirror_step(K, geo, W, w, theta, 1.0, 0.7)
@@ -147,7 +153,15 @@ def test_the_constrained_step_is_proved_on_balls(p: Any) -> None:
 def test_more_digits_give_a_smaller_gap() -> None:
     work = MP(40)
     geo = geometry(work, 1, 4)
-    step = mirror_step(work, geo, LpBall([0] * 4, 1, 1), work.vector([Q(1, 2), Q(1, 4), 0, 0]), work.vector([2, -1, 1, 1]), work(1), None)
+    step = mirror_step(
+        work,
+        geo,
+        LpBall([0] * 4, 1, 1),
+        work.vector([Q(1, 2), Q(1, 4), 0, 0]),
+        work.vector([2, -1, 1, 1]),
+        work(1),
+        None,
+    )
     assert step.binding
     assert step.gap < work("1e-35")
 

@@ -9,7 +9,14 @@ import pytest
 
 from reference.numbers import INF, Ball, Float64, dual_exponent, norm
 from reference.setting.data import Example
-from reference.setting.losses_weak import MCP, SCAD, RobustPhaseRetrieval, SquareResidual, TanhRegression, WeaklyConvexLoss
+from reference.setting.losses_weak import (
+    MCP,
+    SCAD,
+    RobustPhaseRetrieval,
+    SquareResidual,
+    TanhRegression,
+    WeaklyConvexLoss,
+)
 from reference.setting.sets import Box, LpBall
 from reference.weakly_convex import prox
 from reference.weakly_convex import weak_convexity as wc
@@ -86,7 +93,9 @@ def test_proposition_16(p: Any) -> None:
     least, centre = 10.0, K.vector([1, -1, 0])
     for i in range(400):
         w = K.vector([generator.gauss(0, 1) for _ in range(3)])
-        v = w + K.vector([1, 1, 1] if i % 2 else [generator.gauss(0, 1) for _ in range(3)]) * 10 ** generator.uniform(-2, 0)
+        v = w + K.vector([1, 1, 1] if i % 2 else [generator.gauss(0, 1) for _ in range(3)]) * 10 ** generator.uniform(
+            -2, 0
+        )
         slack = prox.regularised_defect(K, f, p_bar, beta, centre, strength, w, v, 0.5)
         length = norm(K, w - v, p_bar)
         least = min(least, slack / (length * length / 8))

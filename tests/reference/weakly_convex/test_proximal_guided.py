@@ -29,7 +29,11 @@ PLAN = (Phase(2, 3), Phase(1, 2, Q(4)))
 
 def run(algorithm: Any = pg.proximally_guided, **changes: Any) -> pg.Guided:
     options: dict[str, Any] = {
-        "rounds": 4, "plan": PLAN, "mu": 1, "tape": SeededTape(1), "start": K.vector([0.5, 0, 0.25]),
+        "rounds": 4,
+        "plan": PLAN,
+        "mu": 1,
+        "tape": SeededTape(1),
+        "start": K.vector([0.5, 0, 0.25]),
     }
     found: pg.Guided = algorithm(K, LOSS, L2Ball([0] * 3, 1), DATA, **(options | changes))
     return found
@@ -69,15 +73,23 @@ def test_one_round_returns_the_start() -> None:
 def test_each_erratum_can_be_applied_alone() -> None:
     base = run(pg.proximally_guided_printed, tape=ZeroTape(), plan=(Phase(3, 4),))
     for erratum in ("E5.1", "E5.2"):  # d = 3, p = 2: p̄ and β are the same
-        one = run(edition(pg.proximally_guided_printed, pg.proximally_guided, {erratum}), tape=ZeroTape(), plan=(Phase(3, 4),))
+        one = run(
+            edition(pg.proximally_guided_printed, pg.proximally_guided, {erratum}), tape=ZeroTape(), plan=(Phase(3, 4),)
+        )
         assert [list(w) for w in one.iterates] == [list(w) for w in base.iterates]
-    fewer = run(edition(pg.proximally_guided_printed, pg.proximally_guided, {"E5.8", "E5.7"}), tape=ZeroTape(), plan=(Phase(3, 4),))
+    fewer = run(
+        edition(pg.proximally_guided_printed, pg.proximally_guided, {"E5.8", "E5.7"}),
+        tape=ZeroTape(),
+        plan=(Phase(3, 4),),
+    )
     assert len(fewer.iterates) == 4
 
 
 @pytest.mark.statement("Alg:PGPSMD", kind="counterexample")
 def test_printed_and_corrected_beta_at_p_one() -> None:
-    """d = 4, p = 1: the printed β is below κρ̃; the printed body accepts it only because it takes ρ for the modulus."""
+    """d = 4, p = 1: the printed β is below κρ̃; the printed body accepts it only because it takes ρ for the
+    modulus.
+    """
     at = pg.Parameters(1, 4, 1, 1, 2, 100, 1, "1e-5")
     s = scales(K, 1, 4, 1, 1)
     assert pg.beta_printed(K, at) < s.geo.kappa * s.weak < pg.beta_corrected(K, at)
@@ -94,7 +106,9 @@ def test_low_dimensions_work_when_corrected() -> None:
     for d in (1, 2):
         loss = RobustPhaseRetrieval(1, 1, 1)
         data = tuple(Example((1,) * d, Q(1, 4)) for _ in range(4))
-        found = pg.proximally_guided(K, loss, Box([-1] * d, [1] * d), data, rounds=2, plan=(Phase(4, 3),), mu=1, tape=SeededTape(2))
+        found = pg.proximally_guided(
+            K, loss, Box([-1] * d, [1] * d), data, rounds=2, plan=(Phase(4, 3),), mu=1, tape=SeededTape(2)
+        )
         assert len(found.w) == d
     with pytest.raises(ValueError, match="d = 1 must be at least 2 in the printed text"):
         pg.proximally_guided_printed(
@@ -102,7 +116,9 @@ def test_low_dimensions_work_when_corrected() -> None:
         )
 
 
-@pytest.mark.parametrize(("rounds", "message"), [(0, "rounds = 0 must be at least 1"), (13, "rounds = 13 must be at most n = 12")])
+@pytest.mark.parametrize(
+    ("rounds", "message"), [(0, "rounds = 0 must be at least 1"), (13, "rounds = 13 must be at most n = 12")]
+)
 def test_bad_rounds(rounds: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         run(rounds=rounds)
@@ -121,7 +137,12 @@ def test_the_printed_batch_size_must_be_an_integer() -> None:
 @pytest.mark.statement("eqn:dist_prox_risk", kind="exact")
 def test_the_progress_inequality(name: str) -> None:
     """F(w) − F_r(ŵ) ≥ ((β−ρ)/2)δ², exactly, on [−2, 3/2]; the factor (β−ρ)/2 is attained (ρ/2 is printed)."""
-    f, rho = {"square": (square_residual(), Q(2)), "mcp": (mcp(Q(1, 2), 2), Q(1, 2)), "scad": (scad(Q(1, 2), 3), Q(1, 2)), "linear": (linear(1), Q(0))}[name]
+    f, rho = {
+        "square": (square_residual(), Q(2)),
+        "mcp": (mcp(Q(1, 2), 2), Q(1, 2)),
+        "scad": (scad(Q(1, 2), 3), Q(1, 2)),
+        "linear": (linear(1), Q(0)),
+    }[name]
     least = Q(10**6)
     for i in range(-16, 13):
         w = Q(i, 8)
@@ -164,13 +185,19 @@ def to(factor: dict[str, Q], power: Any) -> dict[str, Q]:
 @pytest.mark.statement("thm:nsmth_ncnvx", kind="exact")
 @pytest.mark.statement("table:results", kind="exact")
 def test_the_exponents_of_theorem_20_and_table_1() -> None:
-    """With the two balances for R, every term of the bound is one of the two printed monomials (exponents in rationals)."""
+    """With the two balances for R, every term of the bound is one of the two printed monomials (exponents in
+    rationals).
+    """
     first = to(times(monomial(n=1, D=1, rho=1), monomial(kappa=-1, L=-1)), Q(1, 2))
     noise = monomial(tilde=1, kappa=2, d=1, log=1, n=-2, eps=-2)
     second = to(times(monomial(D=1, rho=1, L=-1), to(noise, -1)), Q(1, 3))
     descent, unit = monomial(L=1, D=1), monomial(L=2, rho=-1)
     one = to(monomial(L=3, D=1, kappa=1, n=-1, rho=-1), Q(1, 2))
-    two = times(to(monomial(tilde=1, kappa=2), Q(1, 3)), to(monomial(L=2, D=1), Q(2, 3)), to(monomial(d=1, log=1, n=-2, eps=-2, rho=-1), Q(1, 3)))
+    two = times(
+        to(monomial(tilde=1, kappa=2), Q(1, 3)),
+        to(monomial(L=2, D=1), Q(2, 3)),
+        to(monomial(d=1, log=1, n=-2, eps=-2, rho=-1), Q(1, 3)),
+    )
     assert times(descent, to(first, -1)) == one == times(unit, monomial(kappa=1, n=-1), first)
     assert times(descent, to(second, -1)) == two == times(unit, noise, to(second, 2))
     # Table 1: unit ball, constants dropped, the factor max{1, 2ρDκ} ~ κ
@@ -222,7 +249,9 @@ def test_when_the_condition_and_a_small_epsilon_give_r_at_most_n() -> None:
         delta = 10 ** -generator.uniform(1, 8)
         kappa, tilde = printed_kappas(K, p, d)
         limit = (tilde * kappa**2 * -K.log(delta)) ** 0.5
-        at = pg.Parameters(p, d, 1, n * d * generator.uniform(0, 1) ** 3, 1, n, limit * generator.uniform(0.01, 1), delta)
+        at = pg.Parameters(
+            p, d, 1, n * d * generator.uniform(0, 1) ** 3, 1, n, limit * generator.uniform(0.01, 1), delta
+        )
         assert pg.condition_printed(K, at)
         largest = max(largest, pg.rounds_real(K, at) / n)
     assert 0.5 < largest <= 1 + 1e-12

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from fractions import Fraction as Q
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ EXPONENTS = [1, Q(3, 2), 2]
 
 
 def test_the_calibration_never_overspends() -> None:
-    assert MU == pytest.approx(0.26805112, abs=1e-8)
+    assert pytest.approx(0.26805112, abs=1e-8) == MU
     assert Ball(96).le(gaussian_delta(Ball(96), 1, MU), Ball(96)("1e-5"))
 
 
@@ -142,7 +143,7 @@ def test_the_schedule_of_phased_minimisation_is_a_plan() -> None:
     plan = sc.localisation_plan(geo, 4096, MU, steps=50)
     sc.check_plan(plan, 4096)
     assert [phase.n for phase in plan[:3]] == [2048, 1024, 512]
-    assert all(b.lam == 8 * a.lam for a, b in zip(plan[1:], plan[2:], strict=False))
+    assert all(b.lam == 8 * a.lam for a, b in pairwise(plan[1:]))
     assert sc.restart_bound(K, 0.01, 1.0, 6) == pytest.approx(2e-4, rel=0.2)  # → 2·rate²
 
 
@@ -173,7 +174,9 @@ def test_clipping_keeps_every_gradient_below_l_and_short_ones_unchanged() -> Non
 @pytest.mark.parametrize("p", EXPONENTS)
 @pytest.mark.statement("thm:sc_dp_sco", kind="adversarial")
 def test_the_mean_gradient_moves_by_at_most_the_sensitivity(p: Any) -> None:
-    """Random neighbours, and a mis-declared L: the clip keeps the sensitivity even then (a mutant without it fails)."""
+    """Random neighbours, and a mis-declared L: the clip keeps the sensitivity even then (a mutant without it
+    fails).
+    """
     generator = random.Random(str(p))
     loss = RobustPhaseRetrieval(1, 1, p)
     d, n = 4, 6
@@ -250,18 +253,20 @@ def population_excess(at: sc.Scales, population: Any, W: Any, w: Vector, point: 
 @pytest.mark.parametrize("p", EXPONENTS)
 @pytest.mark.statement("thm:sc_dp_sco", kind="adversarial")
 def test_without_noise_and_with_the_population_as_data_the_subproblem_is_solved(p: Any) -> None:
-    """Zero tape, records in the population's own proportions: the excess falls below the deterministic part of the bound."""
+    """Zero tape, records in the population's own proportions: the excess falls below the deterministic part of the
+    bound.
+    """
     d = 3
     loss = RegularisedRegression(MCP(Q(1, 2), 2), 1, d, p)
-    support = tuple(Example(tuple(Q(s * (i == j), 1) for i in range(d)), y) for j in range(d) for s, y in ((1, Q(1, 2)), (-1, 0)))
+    support = tuple(
+        Example(tuple(Q(s * (i == j), 1) for i in range(d)), y) for j in range(d) for s, y in ((1, Q(1, 2)), (-1, 0))
+    )
     population = empirical(loss, support)
     W = LpBall([0] * d, 1, p)
     at = sc.scales(K, p, d, loss.L0, loss.rho)
     w = K.vector([0.25, -0.25, 0.125])
     start = population_excess(at, population, W, w, w)[1]
-    found = [
-        sc.solve(K, at, loss, support, W, w, (sc.Phase(6, T),), 10**9, ZeroTape()) for T in (4, 1600)
-    ]
+    found = [sc.solve(K, at, loss, support, W, w, (sc.Phase(6, T),), 10**9, ZeroTape()) for T in (4, 1600)]
     excess = [population_excess(at, population, W, w, x.w)[0] for x in found]
     assert found[1].largest_gap < 1e-10
     assert excess[1] < min(excess[0], start / 50)  # T = 4 may well be worse than the start
@@ -274,7 +279,10 @@ def measured_phase(seed: int, p: Any, T: int, lam: Q) -> tuple[float, float]:
     d, n, mu = 3, 6, 8.0
     generator = random.Random(seed)
     loss = RegularisedRegression(MCP(Q(1, 2), 2), 1, d, p)
-    data = tuple(Example(tuple(Q(generator.randint(-4, 4), 4 * d) for _ in range(d)), Q(generator.randint(-4, 4), 8)) for _ in range(n))
+    data = tuple(
+        Example(tuple(Q(generator.randint(-4, 4), 4 * d) for _ in range(d)), Q(generator.randint(-4, 4), 8))
+        for _ in range(n)
+    )
     at = sc.scales(K, p, d, loss.L0, loss.rho)
     W = Box([-1] * d, [1] * d)
     w = K.vector([0.1, -0.2, 0.05])
@@ -291,7 +299,9 @@ def measured_phase(seed: int, p: Any, T: int, lam: Q) -> tuple[float, float]:
 @pytest.mark.parametrize("T", [1, 3, 40])
 @pytest.mark.statement("thm:sc_dp_sco", kind="adversarial")
 def test_a_noisy_phase_keeps_its_bound(p: Any, T: int) -> None:
-    """An average over 12 noises against a bound on the mean that it meets with a factor to spare (no flicker: seeded)."""
+    """An average over 12 noises against a bound on the mean that it meets with a factor to spare (no flicker:
+    seeded).
+    """
     for seed in range(3):
         measured, bound = measured_phase(seed, p, T, Q(0))
         assert measured <= bound

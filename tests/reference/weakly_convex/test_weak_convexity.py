@@ -73,8 +73,8 @@ def test_the_property_check_refuses_min_abs_one(rho: int) -> None:
 def test_the_property_check_accepts_the_losses_and_refuses_nine_tenths_of_rho(loss: object) -> None:
     K = Float64()
     wc.require_weakly_convex(K, lambda x: loss.value(K, x), K(loss.rho), -2, 2, levels=7)  # type: ignore[attr-defined]
+    low = K(loss.rho) * 9 / 10  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="weakly convex"):
-        low = K(loss.rho) * 9 / 10  # type: ignore[attr-defined]
         wc.require_weakly_convex(K, lambda x: loss.value(K, x), low, -2, 2, levels=7)  # type: ignore[attr-defined]
 
 
@@ -83,7 +83,7 @@ def test_weak_convexity_in_lp_on_balls() -> None:
     """f = −½(Σw)²: ρ = 1 in ℓ_1, not in ℓ_2 (there it is d)."""
     K = Ball(96)
     w, v = K.vector([1, 1, 1]), K.vector([-1, -1, 0])
-    f = lambda x: -K.sum(x) ** 2 / 2  # noqa: E731
+    f = lambda x: -(K.sum(x) ** 2) / 2  # noqa: E731
     assert K.le(K(0), wc.defect(K, f, 1, K(1), w, v, K(Q(1, 4))))
     assert K.lt(wc.defect(K, f, 2, K(1), w, v, K(Q(1, 4))), K(0))
     assert K.lt(wc.defect(K, f, 1, K(Q(9, 10)), w, v, K(Q(1, 4))), K(0))
@@ -119,7 +119,9 @@ def test_proposition_24(name: str) -> None:
 
 def test_the_printed_directional_derivative_breaks_proposition_24() -> None:
     assert wc.from_directions(absolute(), 0, wc.directional_derivative_printed) is None
-    assert wc.from_directions(absolute(-1), 0) is None  # no subgradient: the hypothesis "subdifferentiable" is not needed
+    assert (
+        wc.from_directions(absolute(-1), 0) is None
+    )  # no subgradient: the hypothesis "subdifferentiable" is not needed
 
 
 @pytest.mark.parametrize("name", WEAK)
@@ -149,7 +151,7 @@ def test_proposition_25_backwards_the_identity_of_the_weights() -> None:
 @pytest.mark.statement("cor:smooth_implies_wk_cvx", kind="certified")
 def test_corollary_26_in_l1_and_its_constant() -> None:
     K = Ball(96)
-    f = lambda x: -K.sum(x) ** 2 / 2  # noqa: E731
+    f = lambda x: -(K.sum(x) ** 2) / 2  # noqa: E731
     gradient = lambda x: K.vector([-K.sum(x)] * 3)  # noqa: E731
     generator = random.Random(5)
     for _ in range(20):
@@ -261,9 +263,15 @@ def test_the_gap_does_not_depend_on_the_extension() -> None:
 
 @pytest.mark.statement("prop:loc_subdiff", kind="exact")
 def test_a_maximum_of_quadratics_at_a_kink() -> None:
-    """ℝ²: f = max{−x², y, −y − x²} at 0 has three active pieces; derivative = support function of the hull; gap by a game."""
+    """ℝ²: f = max{−x², y, −y − x²} at 0 has three active pieces; derivative = support function of the hull; gap by
+    a game.
+    """
     f = MaxOfQuadratics(
-        (Quadratic(((-2, 0), (0, 0)), (0, 0)), Quadratic(((0, 0), (0, 0)), (0, 1)), Quadratic(((-2, 0), (0, 0)), (0, -1)))
+        (
+            Quadratic(((-2, 0), (0, 0)), (0, 0)),
+            Quadratic(((0, 0), (0, 0)), (0, 1)),
+            Quadratic(((-2, 0), (0, 0)), (0, -1)),
+        )
     )
     origin = (Q(0), Q(0))
     assert f.active(origin) == (0, 1, 2)
@@ -296,7 +304,11 @@ def test_piecewise_quadratics_refuse_gaps_and_disorder() -> None:
 
 def test_the_exact_families_agree_with_the_losses() -> None:
     K = Float64()
-    pairs = [(square_residual(), SquareResidual(1, 3)), (mcp(Q(1, 2), 2), MCP(Q(1, 2), 2)), (scad(Q(1, 2), 3), SCAD(Q(1, 2), 3))]
+    pairs = [
+        (square_residual(), SquareResidual(1, 3)),
+        (mcp(Q(1, 2), 2), MCP(Q(1, 2), 2)),
+        (scad(Q(1, 2), 3), SCAD(Q(1, 2), 3)),
+    ]
     for f, loss in pairs:
         for v in GRID:
             assert K.abs(K(f(v)) - loss.value(K, K(v))) < 1e-14
