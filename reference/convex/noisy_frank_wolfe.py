@@ -21,15 +21,20 @@ no harm). Given the past each step is ε0-DP, ε0 = range/s, and T steps compose
 
 **Utility.** F = F_{β,S} is convex and βR²-smooth in ‖·‖_1. With h_t = F(w_t) − F*, γ_t the excess of ⟨ṽ_t, ∇̃_t⟩
 over the least,
-  h_{t+1} ≤ (1 − μ_t)h_t + μ_t(γ_t + αD) + μ_t²C/2,   C = βR²D². μ_t = 3/(t + 2) has μ_1 = 1 and ∏_{j=t+1}^{T}(1 −
-  μ_j) = t(t+1)(t+2)/(T(T+1)(T+2)); these weights times μ_t sum to 1 over t, so noise and oracle error enter once,
-  without a log T: h_{T+1} ≤ max_t E[γ_t] + αD + (9C/2)Σ_t t(t+1)/(t+2)/(T(T+1)(T+2)), and t(t+1)/(t+2) ≤ t makes
-  the last term at most 9C/(4(T + 2)). ∎ E γ_t ≤ E[b_{v*} − min b] = s·M, M = E max of J unit draws (`noise_peak`):
-  Σ_{j≤J}(1 − 2^{−j})/j − 2^{−J}/J for Laplace, at most 2 ln J (and ln J from J = 4 on); ln J for Gumbel, E max G =
-  γ + ln J less E G = γ. Then 0 ≤ F_S − F_{β,S} ≤ L0²/(2β), and sup_W(F_D − F_S) ≤ 2L0·Rad in expectation
-  (symmetrisation, contraction), where Rad ≤ rR√(2 ln(min{2d, J})/n) (Massart's lemma over ±coordinates or over the
-  vertices; r the ℓ_1 distance from a fixed centre to the farthest vertex). The comparator costs nothing: E F_S(w*)
-  = F_D(w*).
+
+    h_{t+1} ≤ (1 − μ_t)h_t + μ_t(γ_t + αD) + μ_t²C/2,   C = βR²D².
+
+μ_t = 3/(t + 2) has μ_1 = 1 and ∏_{j=t+1}^{T}(1 − μ_j) = t(t+1)(t+2)/(T(T+1)(T+2)); these weights times μ_t sum to 1
+over t, so noise and oracle error enter once, without a log T:
+
+    E h_{T+1} ≤ max_t E γ_t + αD + (9C/2)·Σ_t [t(t+1)/(t+2)]/(T(T+1)(T+2)),
+
+and t(t+1)/(t+2) ≤ t makes the last term at most 9C/(4(T + 2)). ∎ E γ_t ≤ E[b_{v*} − min b] = s·M (`noise_peak`):
+for Laplace M = E max of J unit draws = Σ_{j≤J}(1 − 2^{−j})/j − 2^{−J}/J, at most 2 ln J (and ln J from J = 4 on);
+for Gumbel M = ln J (E max G = γ + ln J, less E G = γ). Then 0 ≤ F_S − F_{β,S} ≤ L0²/(2β), and E sup_W(F_D − F_S) ≤
+2L0·Rad (symmetrisation, contraction), where Rad ≤ rR√(2 ln(min{2d, J})/n) (Massart's lemma over ±coordinates or
+over the vertices; r the ℓ_1 distance from a fixed centre to the farthest vertex). The comparator costs nothing: E
+F_S(w*) = F_D(w*).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ difference.
 
 **The printed algorithm never looks at the loss.** Let g(u) = ℓ(u) + c(u − m)², c > 0 (c = 1 as printed), ℓ convex,
 so g is strictly convex. Line 6 keeps the half whose quarter point has the *larger* value, so the next midpoint
-m_{t+1} is the one of the quarter points q_1, q_2 = m_t ∓ (b − a)/4 with the larger value (q_2 on no tie). By strict
+m_{t+1} is the one of the quarter points q_1, q_2 = m_t ∓ (b − a)/4 with the larger value (q_1 on a tie). By strict
 convexity g(m_t) < (g(q_1) + g(q_2))/2 ≤ g(m_{t+1}): the values at the midpoints rise strictly, and line 10 picks
 the first, m_1. With M = ℝ the first midpoint is m itself: the output is β(m − m)x = 0 on every input. With another
 M it is β(m − m_1)x, where m_1, the middle of M ∩ [m ± 2L0/β], does not depend on ℓ either. ∎
@@ -24,8 +24,8 @@ M it is β(m − m_1)x, where m_1, the middle of M ∩ [m ± 2L0/β], does not d
 subgradient at the middle keeps u* (fact 1 of `moreau`: |m − u*| ≤ L0/β). After T halvings the middle ū errs by at
 most (L0/β)2^{−T}, the derivative β(m − ū) by L0·2^{−T}, and the gradient by L0R·2^{−T} ≤ α for T = ⌈log2(L0R/α)⌉. ∎
 T subgradients a call. The value β(m − ū) lies in [−L0, L0] by construction; the clip removes what rounding adds. No
-difference of two nearly equal values is taken, so binary64 loses only ulps of m: comparing values instead stalls
-near L0R·√(2^{−52}) (see `value_oracle`).
+difference of two nearly equal values is taken, so binary64 loses only ulps of m (`oracle_error_binary64`); comparing
+values loses half the digits (`value_oracle`).
 
 **A sound search by values.** g(q_1) ≥ g(q_2) proves u* ≥ q_1, else u* ≤ q_2 (a convex function does not fall towards
 both): three quarters stay, not one half. The middle errs by at most r(3/4)^T, r the half length of the interval.
@@ -225,8 +225,8 @@ def value_oracle(
     """The search by values that is sound: quarter points, three quarters stay, ⌈log_{4/3}(L0R/α)⌉ steps.
 
     For exact arithmetic and for many digits. In binary64 two values of h that differ by less than an ulp of h
-    compare at random, which happens within about √(2^{−52}·L0|m|/β) of the minimiser: the error stalls near
-    1e-8·L0R and more.
+    compare at random, which happens within √(2^{−52}|h|/β) of the minimiser: the derivative stalls at an error of
+    √(2^{−52}|h|β).
     """
     p.count.calls += 1
     m = w @ x

@@ -30,20 +30,26 @@ unless L < 1/169, and then δ > 0.994 while δ_G(ε, μ) ≤ δ_G(0, μ) ≤ μ/
 **Risk of one phase (Lemma 8, with constants).** Let G = L0R, ‖O‖ ≤ G, w any fixed point of W (given the past), and
 u_t = Π_W(u_{t−1} − ηO(u_{t−1}, z_t)). Then ‖u_t − w‖² ≤ ‖u_{t−1} − w‖² − 2η⟨O, u_{t−1} − w⟩ + η²G², and
 ⟨O, u − w⟩ ≥ f_β(u, z) − f_β(w, z) − α‖u − w‖. Fresh z_t, sum over t = 1..T, Jensen:
-  E F_β(mean u_0..u_{T−1}) − F_β(w) ≤ E‖u_0 − w‖²/(2ηT) + ηG²/2 + α·mean E‖u_t − w‖.     ("first") For "last",
-  Σ_{1}^{T} F(u_t) = Σ_{0}^{T−1} F(u_t) + F(u_T) − F(u_0), and F(u_T) − F(u_0) ≤ G·ηGT: add ηG². So 3ηG²/2 in place
-  of ηG²/2, below the printed 2ηG² and 5ηG²/2. (Or take one more fresh point in the analysis only and start the sum
-  at u_1: add (G E‖u_0 − w‖ + ηG²/2)/T instead; `phase_bound` takes the smaller.) In the unconstrained setting all
-  distances may be measured in ‖·‖_V, because every step lies in the span of the features; and ‖u_t − u_0‖ ≤ ηGt. ∎
+
+    "first":  E F_β(mean of u_0..u_{T−1}) − F_β(w) ≤ E‖u_0 − w‖²/(2ηT) + ηG²/2 + α·mean E‖u_t − w‖.
+
+For "last", Σ_{1}^{T} F(u_t) = Σ_{0}^{T−1} F(u_t) + F(u_T) − F(u_0), and F(u_T) − F(u_0) ≤ G·ηGT: add ηG². So 3ηG²/2
+in place of ηG²/2, below the printed 2ηG² and 5ηG²/2. (Or take one more fresh point in the analysis only and start
+the sum at u_1: add (G E‖u_0 − w‖ + ηG²/2)/T + αηG instead; `phase_bound` takes the smaller. Unconstrained, the
+fresh point is a record that no phase uses: there is one, because the phases use n − popcount(n) records.) In the
+unconstrained setting all distances may be measured in ‖·‖_V, because every step lies in the span of the features;
+and ‖u_t − u_0‖ ≤ ηGt. ∎
 
 **Risk (Theorem 6).** Telescoping from w_0 = w* (any comparator), with ‖u_0 − w_{k−1}‖ ≤ ‖ξ_{k−1}‖ for k ≥ 2
 (projection does not expand and w_{k−1} ∈ W) and ≤ D for k = 1; then E F_β(out) − F_β(w_K) ≤ G E‖ξ_K‖ ≤ G√d σ_K, and
 0 ≤ F − F_β ≤ L0²/(2β). For n a power of two, a = √d/(ρn), b = 1/√n: the first phase gives 4D²/(ηn) = 12GD·max(a,
 b); phases k ≥ 2 give 128G²ηd2^{−k}/(ρ²n) each, together at most 64G²ηd/(ρ²n) = (64/3)GD·a·min(1, a/b). With the
-rest:
-  GD[12 max(a, b) + (64/3)a + (1/6 + 1/2)b + log2(n)/(n ln n) + 4/(3n²)], so 100/3 and 38/3 before √d/(ρn) and 1/√n.
-Theorem 7 is the same with D² replaced by ‖w̃_0 − w‖², d by θ, length scale 1, and G√(2/π)σ_K for the last step
-(L0 E|⟨ξ_K, x⟩| does not see the dimension). ∎
+rest ("last"; 1/18 for 1/6 with "first"):
+
+    GD[12 max(a, b) + (64/3)a + (1/6 + 1/2)b + log2(n)/(n ln n) + 4/(3n²)],
+
+so 100/3 before √d/(ρn) and 38/3 before 1/√n. Theorem 7 is the same with D² replaced by ‖w̃_0 − w‖², d by θ, length
+scale 1, and G√(2/π)σ_K for the last step (L0 E|⟨ξ_K, x⟩| does not see the dimension). ∎
 """
 
 from __future__ import annotations

@@ -15,12 +15,14 @@ grid. For fixed δ the test can only switch from − to + as m grows, whatever h
 and it is the middle of the cell of width q that holds ℓ_β'(m). Let the two predictions differ by s = ⟨Δ, x⟩ ≥ 0 and
 let c differ by C = jq, j ≥ 0. Two values in cells j apart differ by at least (j − 1)q, and ℓ_β' is β-Lipschitz: s ≥
 (j − 1)q/β. Hence
-  ‖Δ_t‖² ≤ ‖Δ_{t−1}‖² − 2ηsC + η²R²C² ≤ ‖Δ_{t−1}‖² + (ηq²/β)·j(λj − 2(j − 1)), where the bracket is λ for j = 1 and
-  not positive for j ≥ 2 when λ ≤ 1 (and 0 for j = 0). So ‖Δ_t‖² grows by at most (ηqR)² a step. The first step
-  gives at most 2η(G − α'), α' = G2^{−T_o} = qR/2, because the outermost cells have their middles at ±(L0 − q/2).
-  Together ‖Δ_T‖ ≤ 2η√((G − α')² + α'²(T − 1)) ≤ 2η√(G² + α²(T − 1)). ∎ In two and more dimensions it is the
-  supremum: take x nearly orthogonal to Δ, |⟨u, x⟩ − y| with y in the middle, s → 0 (`widest_pair`). In one
-  dimension s = |Δ|·R and nothing grows.
+
+    ‖Δ_t‖² ≤ ‖Δ_{t−1}‖² − 2ηsC + η²R²C² ≤ ‖Δ_{t−1}‖² + (ηq²/β)·j(λj − 2(j − 1)),
+
+where the last bracket is λ for j = 1 and not positive for j ≥ 2 when λ ≤ 1 (and j = 0 changes nothing). So ‖Δ_t‖²
+grows by at most (ηqR)² a step. The first step gives at most 2η(G − α'), α' = G2^{−T_o} = qR/2, because the
+outermost cells have their middles at ±(L0 − q/2). Together ‖Δ_T‖ ≤ 2η√((G − α')² + α'²(T − 1)) ≤ 2η√(G² + α²(T −
+1)). ∎ In two and more dimensions it is the supremum: take x nearly orthogonal to Δ, |⟨u, x⟩ − y| with y in the
+middle, s → 0 (`widest_pair`).
 
 **An oracle that jumps by J at one point** grows in the same way by (ηRJ)² a step: that is what the unsound halving
 does, J up to √2 − 1 times L0. **Steps that expand** (λ > 2) grow even with exact gradients: |⟨u, x⟩ − y|, ⟨Δ, x⟩ =
