@@ -33,8 +33,11 @@ class ExecTarget:
 
     batched = True
 
-    def __init__(self, command: str, timeout: float | None = 60.0, release: Any = None):
+    def __init__(
+        self, command: str, timeout: float | None = 60.0, release: Any = None, longest: int = LONGEST_REPLY
+    ):
         self.command = command
+        self.longest = longest
         self.timeout = timeout
         self.noticed = Noticed()
         self._published = releaser(release)
@@ -59,7 +62,7 @@ class ExecTarget:
     def _read(self, stream: IO[bytes]) -> None:
         """Hand over whole lines; None at the end."""
         with contextlib.suppress(ValueError, OSError):
-            while line := stream.readline(LONGEST_REPLY):
+            while line := stream.readline(self.longest):
                 self._lines.put(line)
         self._lines.put(None)
 
@@ -107,6 +110,9 @@ class ExecTarget:
             raise TargetError(f"{self.command!r} did not answer within {self.timeout:g} s and was ended (--timeout)") from None
         if line is None:
             raise TargetError(f"{self.command!r} ended without an answer ({self._last_words()})")
+        if len(line) >= self.longest and not line.endswith(b"\n"):
+            self.close()
+            raise TargetError(f"{self.command!r} answered with more than {self.longest} bytes and was ended")
         try:
             reply = json.loads(line)
         except ValueError:
@@ -119,6 +125,10 @@ class ExecTarget:
         if "error" in reply:
             raise TargetError(f"{self.command!r} reports an error: {str(reply['error'])[:200]}")
         return reply
+
+    def chatter(self) -> bool:
+        """Whether there is a line that nobody asked for."""
+        return not self._lines.empty()
 
     def _last_words(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -1,0 +1,284 @@
+"""Run the reference on the input of a test vector, in any number system.
+
+`run(K, case)` gives the trace and the output. Line 0 of a trace holds what a theorem sets before line 1 (β, α, D where
+the input leaves them open). `declared(case)` is what the algorithm draws. A refused input raises `ValueError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+from reference.convex.sensitivity import tight_sigma
+from reference.numbers import Float64, Numbers, Vector
+from reference.setting.data import Example
+from reference.setting.losses import GLL
+from reference.tape import Draw, ReplayTape, Tape
+from reference.trace_events import Trace, TraceEvent
+from reference.vectors.inputs import (
+    Json,
+    dataset,
+    feasible_set,
+    interval,
+    number,
+    numbers,
+    optional,
+    scalar_family,
+    smooth_loss,
+    weak_loss,
+)
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One algorithm of the paper: its label, the name of its vector files, its variants, the key of its output."""
+
+    label: str
+    name: str
+    variants: tuple[str, ...]
+    output: str
+
+
+ALGORITHMS: tuple[Algorithm, ...] = (
+    Algorithm("Alg:gll_oracle", "gll-oracle", ("printed", "corrected"), "gradient"),
+    Algorithm("Alg:phased", "phased-sgd", ("printed", "corrected", "tight"), "w"),
+    Algorithm("Alg:nfw", "noisy-frank-wolfe", ("printed", "corrected", "tight"), "w"),
+    Algorithm("alg:polySFW", "poly-sfw", ("printed", "corrected", "tight"), "w"),
+    Algorithm("alg:nSFW", "noisy-sfw", ("printed", "corrected", "tight"), "w"),
+    Algorithm("Alg:PGPSMD", "proximally-guided", ("printed", "corrected"), "w"),
+)
+BY_LABEL: Mapping[str, Algorithm] = {a.label: a for a in ALGORITHMS}
+
+MODULES = {
+    "oracle": "reference.convex.oracle",
+    "phased": "reference.convex.phased_sgd",
+    "frank_wolfe": "reference.convex.noisy_frank_wolfe",
+    "poly": "reference.smooth.poly_sfw",
+    "noisy": "reference.smooth.noisy_sfw",
+    "guided": "reference.weakly_convex.proximal_guided",
+    "solver": "reference.weakly_convex.strongly_convex",
+}
+CODE = SimpleNamespace(**{name: import_module(path) for name, path in MODULES.items()})
+"""The modules that `run` calls; a copy with one of them exchanged runs something else on the same vectors."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run gave: events in order, the output by name; `gap` is the slack of an inexact step (Algorithm 6)."""
+
+    trace: tuple[TraceEvent, ...]
+    output: Mapping[str, Any]
+    gap: Any = None
+
+
+def run(K: Numbers, case: Json, code: Any = CODE) -> Result:
+    """The algorithm of the case, in its variant, on its input and draws."""
+    tape = ReplayTape.from_json(case["draws"])
+    return RUNNERS[case["algorithm"]](K, case["variant"], case["input"], tape, code)
+
+
+def declared(case: Json, code: Any = CODE) -> tuple[Draw, ...]:
+    """What the algorithm of the case draws."""
+    return DRAWS[case["algorithm"]](case["variant"], case["input"], code)
+
+
+def float64(case: Json) -> dict[str, Any]:
+    """The reference in binary64 as a client: trace and output, or {"reject": why}."""
+    return as_reply(Float64(), case)
+
+
+def as_reply(K: Numbers, case: Json, code: Any = CODE) -> dict[str, Any]:
+    """A run as a client would answer it; floats in place of scalars."""
+    try:
+        done = run(K, case, code)
+    except ValueError as error:
+        return {"reject": str(error)}
+    trace = [
+        {"line": e.line, "name": e.name, "index": list(e.indices), "value": plain(K, e.value)} for e in done.trace
+    ]
+    return {"trace": trace, "output": {name: plain(K, value) for name, value in done.output.items()}}
+
+
+def plain(K: Numbers, value: Any) -> Any:
+    """Scalars as floats, vectors and tuples as lists; ints and strings as they are."""
+    if isinstance(value, (Vector, tuple, list)):
+        return [plain(K, v) for v in value]
+    return value if isinstance(value, (int, str)) else K.to_float(value)
+
+
+def _result(trace: Trace, **output: Any) -> Result:
+    return Result(tuple(trace), output)
+
+
+def _start(K: Numbers, data: Json) -> Vector | None:
+    return None if data["start"] is None else K.vector(numbers(data["start"]))
+
+
+# ------------------------------------------------------------------------------------------ Algorithm 1
+
+
+def _oracle(K: Numbers, variant: str, data: Json, tape: Tape, code: Any) -> Result:
+    gll = GLL(scalar_family(data["loss"]), number(data["L0"]), number(data["R"]))
+    p = code.oracle.oracle_parameters(
+        K, beta=number(data["beta"]), alpha=number(data["alpha"]), L0=gll.L0, R=gll.R, M=interval(data["M"])
+    )
+    ell, trace = gll.scalar(Example(numbers(data["x"]), number(data["y"]))), Trace()
+    body = code.oracle.oracle_printed if variant == "printed" else code.oracle.oracle
+    done = body(K, K.vector(numbers(data["w"])), K.vector(numbers(data["x"])), ell, p, trace)
+    trace.mark(11, "output", done.gradient)
+    return _result(trace, gradient=done.gradient, derivative=done.derivative, u=done.u)
+
+
+# ------------------------------------------------------------------------------------------ Algorithm 2
+
+
+def _gll(data: Json, p: int) -> GLL:
+    return GLL(scalar_family(data["loss"]), number(data["L0"]), number(data["R"]), p)
+
+
+def _body(code: Any, name: str, variant: str) -> Callable[..., Any]:
+    found: Callable[..., Any] = getattr(code, name + "_printed" if variant == "printed" else name)
+    return found
+
+
+def _chosen_oracle(data: Json, code: Any) -> Any:
+    return code.oracle.oracle_printed if data["oracle"] == "printed" else code.oracle.oracle
+
+
+def _phased(K: Numbers, variant: str, data: Json, tape: Tape, code: Any) -> Result:
+    W, records = feasible_set(data["set"]), dataset(data["dataset"])
+    noise = {}
+    if variant == "tight":
+        noise["sigma"] = tight_sigma(K, number(data["epsilon"]), number(data["delta"]), data["average"])
+    p = code.phased.phased_parameters(
+        K, len(records), _gll(data, 2), W, epsilon=number(data["epsilon"]), delta=number(data["delta"]),
+        D=optional(data["D"]), rank=optional(data["rank"]), beta=optional(data["beta"]), alpha=optional(data["alpha"]),
+        start=None if data["start"] is None else numbers(data["start"]), oracle=_chosen_oracle(data, code),
+        average=data["average"], **noise,
+    )
+    trace = Trace()
+    trace.mark(0, "beta", p.smoothing.beta)
+    trace.mark(0, "alpha", p.smoothing.alpha)
+    done = _body(code.phased, "phased_sgd", variant)(K, records, p, tape, trace)
+    return _result(trace, w=done.w)
+
+
+# ------------------------------------------------------------------------------------------ Algorithm 3
+
+
+def _frank_wolfe(K: Numbers, variant: str, data: Json, tape: Tape, code: Any) -> Result:
+    W, records, module = feasible_set(data["set"]), dataset(data["dataset"]), code.frank_wolfe
+    p = module.frank_wolfe_parameters(
+        K, len(records), _gll(data, 1), W, epsilon=number(data["epsilon"]), delta=number(data["delta"]),
+        start=None if data["start"] is None else numbers(data["start"]), T=data["T"], beta=optional(data["beta"]),
+        alpha=optional(data["alpha"]), oracle=_chosen_oracle(data, code), noise=data["noise"],
+        scale=module.scale_tight if variant == "tight" else module.scale_printed,
+    )
+    trace = Trace()
+    for name, value in (("D", p.D), ("beta", p.smoothing.beta), ("alpha", p.smoothing.alpha)):
+        trace.mark(0, name, value)
+    done = _body(module, "noisy_frank_wolfe", variant)(K, records, p, tape, trace)
+    return _result(trace, w=done.w)
+
+
+# ------------------------------------------------------------------------------------- Algorithms 4 and 5
+
+
+def _smooth(name: str, module: str) -> Callable[..., Result]:
+    def runner(K: Numbers, variant: str, data: Json, tape: Tape, code: Any) -> Result:
+        loss, W, records = smooth_loss(data), feasible_set(data["set"]), dataset(data["dataset"])
+        given, trace = optional(data["D"]), Trace()
+        D = W.diameter(K, loss.p) if given is None else K(given)
+        trace.mark(0, "D", D)
+        options: dict[str, Any] = {"start": _start(K, data), "D": D, "trace": trace}
+        privacy = (number(data["epsilon"]), number(data["delta"]))
+        if variant == "tight":
+            body, first = getattr(getattr(code, module), f"{name}_tight"), data["T"]
+            options |= {"noise": data["noise"]} if name == "poly_sfw" else {"adaptive": data["adaptive"]}
+        else:
+            body, first = _body(getattr(code, module), name, variant), data["rounds"]
+            options |= {"exact_budget": data["exact_budget"]}
+        done = body(K, loss, W, records, first, data["b"], *privacy, tape, **options)
+        return _result(trace, w=done.output)
+
+    return runner
+
+
+# ------------------------------------------------------------------------------------------ Algorithm 6
+
+
+def _plan(data: Json, code: Any) -> tuple[Any, ...]:
+    return tuple(code.solver.Phase(phase["n"], phase["T"], number(phase["lambda"])) for phase in data["plan"])
+
+
+def _guided(K: Numbers, variant: str, data: Json, tape: Tape, code: Any) -> Result:
+    trace = Trace()
+    done = _body(code.guided, "proximally_guided", variant)(
+        K, weak_loss(data), feasible_set(data["set"]), dataset(data["dataset"]), rounds=data["rounds"],
+        plan=_plan(data, code), mu=number(data["mu"]), tape=tape, start=_start(K, data), beta=optional(data["beta"]),
+        trace=trace,
+    )
+    return Result(tuple(trace), {"w": done.w}, done.largest_gap)
+
+
+RUNNERS: Mapping[str, Callable[[Numbers, str, Json, Tape, Any], Result]] = {
+    "Alg:gll_oracle": _oracle,
+    "Alg:phased": _phased,
+    "Alg:nfw": _frank_wolfe,
+    "alg:polySFW": _smooth("poly_sfw", "poly"),
+    "alg:nSFW": _smooth("noisy_sfw", "noisy"),
+    "Alg:PGPSMD": _guided,
+}
+
+
+# ----------------------------------------------------------------------------------------------- draws
+
+
+def _phased_draws(variant: str, data: Json, code: Any) -> Iterable[Draw]:
+    return code.phased.draws(len(data["dataset"]), len(data["dataset"][0]["x"]))  # type: ignore[no-any-return]
+
+
+def _frank_wolfe_draws(variant: str, data: Json, code: Any) -> Iterable[Draw]:
+    J, T, n = _vertices(data), data["T"], len(data["dataset"])
+    epsilon, delta = number(data["epsilon"]), number(data["delta"])
+    steps = code.frank_wolfe.theorem_steps(Float64(), n, J, epsilon, delta) if T is None else T
+    return code.frank_wolfe.draws(steps, J, data["noise"])  # type: ignore[no-any-return]
+
+
+def _vertices(data: Json) -> int:
+    return int(feasible_set(data["set"]).J)  # type: ignore[attr-defined]
+
+
+def _poly_draws(variant: str, data: Json, code: Any) -> Iterable[Draw]:
+    n, J = len(data["dataset"]), _vertices(data)
+    if variant == "tight":
+        return code.poly.tight_draws(n, data["T"], J, data["noise"])  # type: ignore[no-any-return]
+    return code.poly.draws(n, data["rounds"], J)  # type: ignore[no-any-return]
+
+
+def _noisy_draws(variant: str, data: Json, code: Any) -> Iterable[Draw]:
+    n, d = len(data["dataset"]), len(data["dataset"][0]["x"])
+    if variant == "tight":
+        return code.noisy.tight_draws(n, data["T"], d)  # type: ignore[no-any-return]
+    return code.noisy.draws(n, data["rounds"], d)  # type: ignore[no-any-return]
+
+
+def _guided_draws(variant: str, data: Json, code: Any) -> Iterable[Draw]:
+    rounds, d = data["rounds"], len(data["dataset"][0]["x"])
+    calls = rounds if variant == "printed" else rounds - 1
+    return code.guided.guided_draws(_plan(data, code), d, calls, rounds)  # type: ignore[no-any-return]
+
+
+DRAWS: Mapping[str, Callable[[str, Json, Any], Any]] = {
+    "Alg:gll_oracle": lambda *_: (),
+    "Alg:phased": _phased_draws,
+    "Alg:nfw": _frank_wolfe_draws,
+    "alg:polySFW": _poly_draws,
+    "alg:nSFW": _noisy_draws,
+    "Alg:PGPSMD": _guided_draws,
+}
+
+
