@@ -620,6 +620,18 @@ def measured_gaps_lp_larger(seed: int) -> Outcome:
     return _utility(Fraction(3, 2), 4096, 20, 4, 2)
 
 
+@check("thm:convergence-polySFW", kind="statistical", level="deep")
+def measured_gaps_polyhedral_wide(seed: int) -> Outcome:
+    """n = 4096, d = 500, J = 1000."""
+    return _utility(1, 4096, 500, 1, 3)
+
+
+@check("thm:convergence-noisySFW", kind="statistical", level="deep")
+def measured_gaps_lp_wide(seed: int) -> Outcome:
+    """n = 4096, d = 500, p = 2."""
+    return _utility(2, 4096, 500, 1, 3)
+
+
 @check("table:results", kind="exact")
 def rates_of_the_table(seed: int) -> Outcome:
     """Up to the logarithms it says it omits, the Table's two smooth rates are those of Theorems 11 and 14: exponents

@@ -333,6 +333,9 @@ def gap_tight(
 ) -> Real:
     """The proven bound for `poly_sfw_tight`: one round, T iterates, T − 1 released steps (the last one only in the
     analysis).
+
+    J counts the vertices of W, `J_norm` those of the norm's unit ball (J if not given). With `J_norm` = J² the bound
+    holds for any norm: J² differences of vertices of W take the place of the ball's vertices.
     """
     L0, L1, D = constants
     errors = gradient_errors(K, batch_sizes(b, whole("T", T, 2)), J if J_norm is None else J_norm, constants)

@@ -47,6 +47,7 @@ from reference.smooth.sensitivity import (
     coarse_record_bound,
     record_bound,
     square_sum_bound,
+    step_size,
     sum_bound,
     unit_sums,
 )
@@ -148,6 +149,22 @@ def gaussian_stretch(K: Numbers, epsilon: Exact, delta: Exact, releases: int) ->
     mu = gaussian_mu(K, epsilon, delta)
     log_root = K.sqrt(log_inverse(K, delta))
     return K.max(K(1), K(epsilon) * K.sqrt(K(releases)) / (2 * log_root * mu) * K(ROUNDING))
+
+
+def gaussian_deviations(
+    K: Numbers, t: int, b: int, d: int, p: Any, constants: tuple[Any, Any, Any], epsilon: Exact, delta: Exact,
+    corrected: bool = True,
+) -> tuple[Real, Real]:
+    """(σ_{r,t}, σ̂_{r,t}) of Algorithm 5 for η_t = 1/√(t+1), as corrected or as printed; σ̂ is 0 at t = 0.
+
+    `constants` is (L0, L1, D). The algorithm computes them on its own lines; this is for tables and calibration.
+    """
+    L0, L1, D = (K(x) for x in constants)
+    unit = 4 * dimension_factor(K, d, p) * K.sqrt(log_inverse(K, delta)) * (t + 1) / (b * K(epsilon))
+    if corrected:
+        unit = unit * gaussian_stretch(K, epsilon, delta, 2 if t else 1)
+    move = K(0) if t == 0 else step_size(K, t - 1 if corrected else t)
+    return unit * L0, unit * L1 * D * move
 
 
 @claims("thm:privacy-noisySFW", "tight")

@@ -437,3 +437,21 @@ def test_population_gap_by_hand():
     assert population_gap(K, loss, [(Example((1,), 1), 1)], W, w) == pytest.approx(2)
     assert largest_batch(10, 2) == 6
     assert laplace_scale_printed(K, 0, 1, 1, 0, 1, 1, Fraction(1, 3)) > 0
+
+
+@pytest.mark.statement("thm:convergence-polySFW", kind="exact")
+def test_excess_of_gumbel_noise():
+    """Exact mean excess of the exponential mechanism at temperature 1: at most ln J, for equal and for spread scores."""
+    from reference.privacy import exponential_mechanism
+
+    for scores in ([0] * 7, [0, *[3] * 20], [0, *[1] * 50], [i / 4 for i in range(30)], [0, 100]):
+        law = exponential_mechanism(K, scores, 1)
+        mean = sum(p * (q - min(scores)) for p, q in zip(law, scores, strict=True))
+        assert mean <= bd.gumbel_excess(K, len(scores))
+    assert sum(p * q for p, q in zip(exponential_mechanism(K, [0, *[3] * 20], 1), [0, *[3] * 20], strict=True)) > 1.4
+
+
+def test_any_norm_costs_a_factor_below_the_square_root_of_two():
+    """`J_norm` = J²: only the error term grows, by √2."""
+    args = (100, 10**4, 50, HALF, 1, "1e-6")
+    assert bd.gap_tight(K, *args) < bd.gap_tight(K, *args, "gumbel", 50**2) < bd.gap_tight(K, *args) * math.sqrt(2)

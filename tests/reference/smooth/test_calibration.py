@@ -88,6 +88,25 @@ def test_printed_scale_is_pure_dp_in_all_rounds():
         assert dp_epsilon(K, p, q) <= limit
 
 
+@pytest.mark.parametrize("corrected", [False, True])
+def test_deviations_are_those_of_the_algorithm(corrected):
+    from reference.setting import L2Ball
+    from reference.smooth.noisy_sfw import noisy_sfw, noisy_sfw_printed
+    from reference.tape import SeededTape
+    from reference.trace_events import Trace
+
+    trace, loss = Trace(), SquaredTanh(R=1, p=2)
+    data = tuple(Example((Fraction(i, 40), 0), 1) for i in range(40))
+    algorithm = noisy_sfw if corrected else noisy_sfw_printed
+    algorithm(K, loss, L2Ball([0, 0], 1), data, 3, 4, 30, "0.01", SeededTape(0), trace=trace)
+    for name, place in (("sigma", 0), ("sigma_hat", 1)):
+        for event in trace:
+            if event.name == name:
+                t = event.indices[1]
+                expected = c.gaussian_deviations(K, t, 4, 2, 2, (loss.L0, loss.L1, 2), 30, "0.01", corrected)
+                assert event.value == pytest.approx(expected[place])
+
+
 def test_loss_of_a_step_with_the_printed_scale():
     """Range 2D(L0+L1D)2^{r/2}/b over s_r is ε·2^{−r/2}/√log(1/δ), and no record of any batch exceeds it."""
     for r in (0, 1, 3, 6):

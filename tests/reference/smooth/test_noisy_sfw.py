@@ -302,3 +302,60 @@ def test_p_outside_its_range(p, words):
             algorithm(K, Field(p=p), L2Ball([0, 0], 1), dataset(9, 2, 0), 1, 2, 1, "0.01", ZeroTape())
     with pytest.raises(ValueError, match=words):
         noisy_sfw_tight(K, Field(p=p), L2Ball([0, 0], 1), dataset(9, 2, 0), 2, 2, 1, "0.01", ZeroTape())
+
+
+@pytest.mark.statement("thm:privacy-noisySFW", kind="adversarial")
+def test_statistic_read_off_from_the_output_is_within_its_slack():
+    """What `output_level_delta` claims: decoded from w_2^2 alone, S is within 5M² of Z, noises up to 12 sd.
+
+    The last two steps and w_2^0 are simulated from the formulas at b = 10^6, with random and with extreme noises.
+    """
+    b, eta, epsilon, log = 10**6, 1 / math.sqrt(2), 8, math.log(1e6)
+    unit = 4 * math.sqrt(log) / (b * epsilon)
+    mean = (1 - eta + eta * 399 / 401, eta * 40 / 401)
+    size = math.hypot(*mean)
+    cosine, sine = mean[0] / size, mean[1] / size
+    slack = 5 * (48 * unit + 3 / b) ** 2
+    rng = random.Random(0)
+    worst = 0.0
+    for trial in range(400):
+        draw = (lambda: rng.choice((-12, 12))) if trial % 2 else (lambda: max(-12, min(12, rng.gauss(0, 1))))
+        first = _direction(-1 + unit * draw(), unit * draw())  # v_1^0 points along −(gradient)
+        # round 1: the estimate of step 1 carries step 0's noise and its own two
+        later = _direction(-1 + unit * (0.3 + 2 + 2.9) * draw(), unit * (0.3 + 2 + 2.9) * draw())
+        start = [-(1 - eta) * first[i] / 2 - eta * later[i] / 2 for i in range(2)]  # w_2^0, near e_1/2
+        a = [1 + unit * draw(), unit * draw()]
+        u0 = _direction(*a)
+        now = [-u0[0] / 2, -u0[1] / 2]  # w_2^1
+        change = [2 * (now[1] - (1 - eta) * start[1]), 2 * (now[0] - (1 - eta) * start[0])]
+        noise = [(1 - eta) * 4 * eta * unit * draw() + eta * 2 * unit * draw() for _ in range(2)]
+        h = (399 / 401, 40 / 401)
+        g = [(1 - eta) * a[i] + eta * (1 - 2 / b) * h[i] + (2 / b) * change[i] + noise[i] for i in range(2)]
+        u1 = _direction(*g)
+        y = [(1 - eta) * u0[i] + eta * u1[i] for i in range(2)]  # −2·w_2^2, all that is released
+        angle0, angle1 = _decode(y, 1 - eta, eta)
+        seen = size * math.tan(angle1 - math.atan2(mean[1], mean[0])) - (1 - eta) * cosine * math.tan(angle0)
+        z = (g[1] * cosine - g[0] * sine) - (1 - eta) * cosine * a[1]
+        worst = max(worst, abs(seen - z) / slack)
+    assert 0.01 < worst <= 1
+
+
+def _direction(x, y):
+    r = math.hypot(x, y)
+    return [x / r, y / r]
+
+
+def _decode(y, p, q):
+    """The angles of unit u_0, u_1 with p·u_0 + q·u_1 = y and u_1 counterclockwise of u_0: the law of cosines."""
+    r, phi = math.hypot(*y), math.atan2(y[1], y[0])
+    to_first = math.acos((p * p + r * r - q * q) / (2 * p * r))
+    to_second = math.acos((q * q + r * r - p * p) / (2 * q * r))
+    return phi - to_first, phi + to_second
+
+
+@pytest.mark.parametrize("system", [MP(40), Ball(240)])
+def test_tight_variant_in_other_number_systems(system):
+    data, tape, loss, W = dataset(60, 2, 3), RecordingTape(SeededTape(2)), SquaredTanh(R=1, p=2), L2Ball([0, 0], 1)
+    run = noisy_sfw_tight(K, loss, W, data, 6, 20, 5, "0.01", tape)
+    other = noisy_sfw_tight(system, loss, W, data, 6, 20, 5, "0.01", tape.replay())
+    assert [system.to_float(x) for x in other.output] == pytest.approx(list(run.output), abs=1e-9)
