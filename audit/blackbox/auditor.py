@@ -28,7 +28,17 @@ from audit.blackbox.outputs import EXACT_BITS, VALUE_BITS, Table, concatenate
 from audit.blackbox.plan import Plan, make_plan
 from audit.blackbox.relation import objection
 from audit.blackbox.result import AuditResult, Finding
-from audit.blackbox.sampling import BURN_IN, TEST, Block, BlockName, CallableTarget, Pair, Target, TargetError, draw_block
+from audit.blackbox.sampling import (
+    BURN_IN,
+    TEST,
+    Block,
+    BlockName,
+    CallableTarget,
+    Pair,
+    Target,
+    TargetError,
+    draw_block,
+)
 
 Array = np.ndarray
 

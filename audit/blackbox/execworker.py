@@ -128,7 +128,7 @@ class ExecTarget:
 
     def chatter(self) -> bool:
         """Whether there is a line that nobody asked for."""
-        return not self._lines.empty()
+        return any(line is not None for line in list(self._lines.queue))
 
     def _last_words(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):

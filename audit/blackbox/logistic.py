@@ -41,7 +41,7 @@ def fit_logistic(
         gradient = design.T @ (counts * probability - ones) + penalty * beta
         weight = np.maximum(counts * probability * (1 - probability), 1e-9)
         hessian = ((single * weight[:, None].astype(np.float32)).T @ single).astype(float)
-        hessian[np.diag_indices_from(hessian)] += penalty + 1e-9
+        hessian[np.diag_indices_from(hessian)] += penalty + 1e-6 * np.diag(hessian).max() + 1e-9
         step = linalg.solve(hessian, gradient, assume_a="pos", check_finite=False)
         moved = design @ step
         scale, previous = 1.0, value

@@ -24,12 +24,13 @@ Array = np.ndarray
 FOLDS = 4
 DISCOUNT = 1.0
 """Standard errors taken off each draw's log-odds before draws are ranked: a sure guess must be known to be sure."""
-CAUTION = 0.75
+CAUTION = 0.5
 """The curve is lowered by this times √(2 ln(1 + total/size)) standard errors: the largest of total/size noisy values is so high."""
 LUCK = 0.8
 """The same for the luck of the test itself."""
 BENDS = (0.5, 0.2, 0.07, 0.02, 0.006)
 BEND_PENALTY = 3.0
+SHARE = 3.0
 WORTH = 150.0
 """The smoothing fit never counts more than so many draws."""
 SAFETY = 1.0
@@ -131,7 +132,7 @@ class Curve:
     def measure(mode: str, logits: Array, errors: Array, labels: Array) -> Curve:
         """The held-out counts, smoothed towards a piecewise-linear fit of "right" against confidence.
 
-        The fit counts as many draws as its standard error is worth, but no more than were counted, and at most WORTH.
+        The fit counts as many draws as its standard error is worth, at most SHARE times what was counted, and at most WORTH.
         """
         sure, right = confidence(mode, logits, errors), guess(mode, logits) == (labels == 1)
         order = np.argsort(-sure, kind="stable")
@@ -143,7 +144,7 @@ class Curve:
         rates = np.cumsum(p)[sizes - 1] / sizes
         slopes = np.cumsum(design * (p * (1 - p))[:, None], axis=0)[sizes - 1] / sizes[:, None]
         variance = np.einsum("ij,jk,ik->i", slopes, fit.covariance, slopes)
-        worth = np.minimum(rates * (1 - rates) / np.maximum(variance, 1e-12), np.minimum(sizes, WORTH))
+        worth = np.minimum(rates * (1 - rates) / np.maximum(variance, 1e-12), np.minimum(SHARE * sizes, WORTH))
         rates = (np.cumsum(right[order])[sizes - 1] + worth * rates) / (sizes + worth)
         return Curve(mode, len(labels), sizes, rates, np.sqrt(rates * (1 - rates) / (sizes + worth)))
 
@@ -162,9 +163,9 @@ def _calibration_design(sure: Array) -> tuple[Array, Array]:
     """Columns of a piecewise-linear function of the confidence (sorted, largest first), bends near the top; and penalties."""
     tops = [t for t in BENDS if t * len(sure) >= 40]
     knots = np.unique([sure[int(t * len(sure))] for t in tops])
-    scale = max(float(np.std(sure)), 1e-9)
+    centre, scale = float(np.mean(sure)), max(float(np.std(sure)), 1e-3)
     hinges = np.maximum(sure[:, None] - knots, 0.0) / scale
-    design = np.concatenate([np.ones((len(sure), 1)), sure[:, None] / scale, hinges], axis=1)
+    design = np.concatenate([np.ones((len(sure), 1)), (sure[:, None] - centre) / scale, hinges], axis=1)
     return design, np.concatenate([[1e-3, 1e-2], np.full(len(knots), BEND_PENALTY)])
 
 
