@@ -14,7 +14,14 @@ from fractions import Fraction
 from itertools import pairwise
 
 from reference.convex import noisy_frank_wolfe as nfw
-from reference.convex.moreau import Interval, envelope, envelope_derivative, prox, smoothing_error_printed
+from reference.convex.moreau import (
+    Interval,
+    envelope,
+    envelope_derivative,
+    prox,
+    search_prox,
+    smoothing_error_printed,
+)
 from reference.convex.oracle import (
     Oracle,
     closed_form_oracle,
@@ -114,7 +121,7 @@ def unsound_shift(n: int) -> Shift:
     def family(y: float) -> ScalarLoss:
         return Absolute(y) if abs(y) == FAR else Tilted(y - back, JUMP)
 
-    return _measured_shift(replace(p, gll=GLL(family, 1, 1)), call, math.ldexp(1, -20) / p.smoothing.beta)
+    return measured_shift(replace(p, gll=GLL(family, 1, 1)), call, math.ldexp(1, -20) / p.smoothing.beta)
 
 
 @dataclass(frozen=True)
@@ -144,10 +151,10 @@ def expanding_shift(n: int, D: int) -> Shift:
     K = Float64()
     W, beta = L2Ball([0, 0], Fraction(D, 2)), theorem_beta_printed(K, n, 1, 1)
     p = phased_parameters(K, n, GLL(Absolute, 1, 1), W, epsilon=EPSILON, delta=DELTA, beta=beta)
-    return _measured_shift(replace(p, oracle=closed_form_oracle), closed_form_oracle, 2 / beta)
+    return measured_shift(replace(p, oracle=closed_form_oracle), closed_form_oracle, 2 / beta)
 
 
-def _measured_shift(p: PhasedParameters, call: Oracle, gap: float) -> Shift:
+def measured_shift(p: PhasedParameters, call: Oracle, gap: float) -> Shift:
     """Build the pair on phase 1, run Algorithm 2 on both datasets without noise, and compare the outputs."""
     K, n = Float64(), p.n
     first = (Example((1, 0), FAR), Example((1, 0), -FAR))
@@ -483,14 +490,16 @@ def one_draw_for_n() -> Counterexample:
 
 @counterexample("E3.23")
 def no_minimiser() -> Counterexample:
-    """Logistic loss, x = 1, y = 1: F_β falls for ever, w*_β does not exist, and the bound's right side is
-    infinite.
-    """
-    K = MP(30)
-    slopes = [K.to_float(-1 / (1 + K.exp(K(w)))) for w in (0, 8, 64)]
+    """Logistic loss, x = 1, y = 1: F_β falls for ever, w*_β does not exist, and the bound's right side is infinite."""
+    K, beta, slopes = MP(30), 4, []
+    for m in (0, 8, 64):
+        a, b = search_prox(K, Logistic(1), K(beta), K(m), 120)
+        slopes.append(K.to_float(beta * (K(m) - (a + b) / 2)))
     values = [K.to_float(Logistic(1).value(K, K(w))) for w in (0, 8, 64)]
-    shown = all(s < 0 for s in slopes) and values[0] > values[1] > values[2] > 0
-    return Counterexample(shown, f"F(0), F(8), F(64) = {values}", {"F(64)": values[2]})
+    shown = slopes[0] < slopes[1] < slopes[2] < 0 < values[2] < values[1] < values[0]
+    return Counterexample(
+        shown, f"F_β'(0), F_β'(8), F_β'(64) = {slopes}: negative, and so at every w", {"slope": slopes[2]}
+    )
 
 
 @counterexample("E3.24")
@@ -529,11 +538,14 @@ def equality_that_is_an_inequality() -> Counterexample:
 
 @counterexample("E3.27")
 def step_size_of_a_phase() -> Counterexample:
-    """The printed η_k is η: 4^k is missing (and R_0 stands for R), a factor 4 in phase 1."""
-    K = MP(30)
-    p = phased_parameters(K, 16, GLL(Absolute, 1, 1), WholeSpace(1), epsilon=EPSILON, delta=DELTA)
-    ratio = K.to_float(step_size(K, p) / (step_size(K, p) / 4))
-    return Counterexample(ratio != 1, f"printed η_1 / η_1 = {ratio}", {"ratio": ratio})
+    """The printed η_k is η: 4^k is missing (and R_0 stands for R), a factor 4 against the η_1 that Algorithm 2 uses."""
+    K, n = Float64(), 16
+    p = phased_parameters(K, n, GLL(Absolute, 1, 1), WholeSpace(1), epsilon=EPSILON, delta=DELTA, rank=1)
+    used = phased_sgd(K, tuple(Example((1,)) for _ in range(n)), p, ZeroTape()).phases[0].eta
+    printed = min(_rho(K), 1 / math.sqrt(n)) / 3
+    return Counterexample(
+        abs(printed / used - 1) > 1, f"printed η_1 / η_1 = {printed / used:.3f}", {"ratio": printed / used}
+    )
 
 
 @counterexample("E3.28")
@@ -649,10 +661,15 @@ def frank_wolfe_at_large_epsilon() -> Counterexample:
 @counterexample("E3.36")
 def logarithm_of_the_number_of_steps() -> Counterexample:
     """Σμ_t is 1 at T = 1 where log T = 0, and 3 is lost between s and the next line (8T for 72T, 2s for s)."""
+    K, n, T = Float64(), 100, 9
+    p = nfw.frank_wolfe_parameters(K, n, GLL(Absolute, 1, 1, 1), l1_ball(1), epsilon=EPSILON, delta=DELTA, T=T)
+    next_line = p.D * math.sqrt(8 * T * float(log_inverse(K, DELTA))) / (n * EPSILON)
     sums = {T: float(sum(Fraction(3, t + 2) for t in range(1, T + 1))) for T in (1, 100)}
-    shown = sums[1] > math.log(1) and sums[100] > math.log(100) and math.isqrt(72 // 8) == 3
-    summary = f"Σμ_t = {sums[1]}, {sums[100]:.3f}; log T = 0, {math.log(100):.3f}; √(72/8) = 3"
-    return Counterexample(shown, summary, {"sum at 1": sums[1], "sum at 100": sums[100]})
+    shown = sums[1] > math.log(1) and sums[100] > math.log(100) and p.s / next_line > 2
+    summary = f"Σμ_t = {sums[1]}, {sums[100]:.3f}; log T = 0, {math.log(100):.3f}; s over its next line {p.s / next_line:.3f}"
+    return Counterexample(
+        shown, summary, {"sum at 1": sums[1], "sum at 100": sums[100], "lost factor": p.s / next_line}
+    )
 
 
 def mean_deviation(n: int) -> Fraction:
