@@ -33,16 +33,14 @@ class ExecTarget:
 
     batched = True
 
-    def __init__(
-        self, command: str, timeout: float | None = 60.0, release: Any = None, longest: int = LONGEST_REPLY
-    ):
+    def __init__(self, command: str, timeout: float | None = 60.0, release: Any = None, longest: int = LONGEST_REPLY):
         self.command = command
         self.longest = longest
         self.timeout = timeout
         self.noticed = Noticed()
         self._published = releaser(release)
         self._closed = False
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process; close() ends it
         self._lines: queue.Queue[bytes | None] = queue.Queue(maxsize=4)
         self._process = self._start()
         self._reader = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
@@ -93,7 +91,9 @@ class ExecTarget:
         try:
             text = json.dumps(request, default=_plain)
         except TypeError as error:
-            raise TargetError(f"the dataset cannot be sent as JSON ({error}): use numbers, strings, lists and objects") from None
+            raise TargetError(
+                f"the dataset cannot be sent as JSON ({error}): use numbers, strings, lists and objects"
+            ) from None
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(text.encode() + b"\n")
@@ -107,7 +107,9 @@ class ExecTarget:
             line = self._lines.get(timeout=self.timeout)
         except queue.Empty:
             self.close()
-            raise TargetError(f"{self.command!r} did not answer within {self.timeout:g} s and was ended (--timeout)") from None
+            raise TargetError(
+                f"{self.command!r} did not answer within {self.timeout:g} s and was ended (--timeout)"
+            ) from None
         if line is None:
             raise TargetError(f"{self.command!r} ended without an answer ({self._last_words()})")
         if len(line) >= self.longest and not line.endswith(b"\n"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,7 @@ def poly_sfw_tight(
     tape: BatchTape, *, noise: Noise = "gumbel", start: Sequence[Any] | None = None, D: Any = None,
 ) -> Array:
     """The tight variant of Algorithm 4 for every trial."""
+    check_privacy(epsilon, delta or Fraction(1, 2))  # δ = 0 asks for pure DP
     sizes, V, n = check_one_round(len(dataset), T, b), vertices(W), len(dataset)
     s = float(tight_scale(K, T - 1, b, loss.L0, loss.L1, _diameter(W, loss, D), epsilon, delta, noise))
     s = -s if noise == "gumbel" else s

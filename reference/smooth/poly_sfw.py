@@ -26,6 +26,7 @@ from any start (`bounds.telescoped_bound`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 from reference.editions import edition
@@ -198,6 +199,7 @@ def poly_sfw_tight(
 ) -> Run:
     """One round of T iterates: scale `tight_scale`, Gumbel (subtracted) or Laplace noise, δ = 0 for pure ε-DP."""
     require(noise in NOISES, "noise", noise, f"be one of {', '.join(NOISES)}")
+    check_privacy(epsilon, delta or Fraction(1, 2))  # δ = 0 asks for pure DP
     sizes = check_one_round(len(dataset), T, b)
     vertices, D = _prepare(K, loss, W, D)
     s = tight_scale(K, T - 1, b, loss.L0, loss.L1, D, epsilon, delta, noise)

@@ -48,6 +48,8 @@ RADII = 16
 """How many times the radius of the 53-bit run a client may be off: room for other orders of operations."""
 ULPS = 256
 """And how many units of 2^-53 of the largest value of the quantity on top."""
+SMALLEST = Fraction(1, 2**20)
+"""The least scale of a quantity: one that is 0 throughout still has a budget."""
 ITERATED = 1024
 """Bits for runs with a step that is solved by iteration (it ends within 2^(−bits/2) of the minimiser)."""
 CLOSEST = Fraction(1, 10**6)
@@ -193,7 +195,7 @@ def _scalars(value: Any) -> list[Any]:
 def _event(event: TraceEvent, budget: Fraction) -> dict[str, Any]:
     value, radius = encode_value(event.value)
     found: dict[str, Any] = {"line": event.line, "name": event.name, "index": list(event.indices), "value": value}
-    if budget:
+    if _scalars(event.value):
         found |= {"radius": one_digit_above(radius), "tolerance": one_digit_above(budget)}
     return found
 
@@ -218,7 +220,8 @@ def rounding_budgets(made: Json, done: Result) -> list[Fraction]:
         if not _scalars(event.value):
             budgets.append(Fraction(0))
             continue
-        budgets.append(RADII * factor * width(wide.value) + ULPS * scales[event.name] / 2**BINARY64)
+        scale = max(scales[event.name], SMALLEST)
+        budgets.append(RADII * factor * width(wide.value) + ULPS * scale / 2**BINARY64)
     return budgets
 
 
