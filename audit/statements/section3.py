@@ -516,7 +516,7 @@ def risk_of_phased_sgd(seed: int) -> Outcome:
 
 @check("thm:l2_glm_unconstrained", kind="exact", erratum="E3.23")
 def comparator_instead_of_minimiser(seed: int) -> Outcome:
-    """Logistic data without a minimiser, run without noise: the excess over comparators at 1, 5, 20 is below the bound."""
+    """Logistic data without a minimiser, no noise: the excess over comparators at 1, 5, 20 is below the bound."""
     K, worst = Float64(), 0.0
     for n in (16, 128, 1024):
         p = phased_parameters(K, n, GLL(Logistic, 1, 1), WholeSpace(1), epsilon=1, delta="1e-6", rank=1)

@@ -666,9 +666,10 @@ def logarithm_of_the_number_of_steps() -> Counterexample:
     next_line = p.D * math.sqrt(8 * T * float(log_inverse(K, DELTA))) / (n * EPSILON)
     sums = {T: float(sum(Fraction(3, t + 2) for t in range(1, T + 1))) for T in (1, 100)}
     shown = sums[1] > math.log(1) and sums[100] > math.log(100) and p.s / next_line > 2
-    summary = f"Σμ_t = {sums[1]}, {sums[100]:.3f}; log T = 0, {math.log(100):.3f}; s over its next line {p.s / next_line:.3f}"
+    lost = p.s / next_line
+    summary = f"Σμ_t = {sums[1]}, {sums[100]:.3f}; log T = 0, {math.log(100):.3f}; s over its next line {lost:.3f}"
     return Counterexample(
-        shown, summary, {"sum at 1": sums[1], "sum at 100": sums[100], "lost factor": p.s / next_line}
+        shown, summary, {"sum at 1": sums[1], "sum at 100": sums[100], "lost factor": lost}
     )
 
 
