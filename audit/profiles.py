@@ -157,6 +157,7 @@ class TrajectoryLoss:
 
     name = "dp-accounting's pessimistic privacy-loss distribution"
     grid_points = 10_000
+    """At least so many grid steps over the sum of the losses, and thirty over a root mean square loss."""
     tail_share = 1e-5
     tolerance = 1.01
     most_splits = 64
@@ -188,8 +189,9 @@ class TrajectoryLoss:
     def _pmf(self, block: Block) -> Any:
         key = (block.first, block.last)
         if key not in self._pmfs:
-            width = float(block.losses.sum()) / self.grid_points
-            parts = [_response(loss, width) for loss in block.losses]
+            mean_square = float(np.mean(block.losses**2))
+            width = min(float(block.losses.sum()) / self.grid_points, math.sqrt(mean_square) / 30)
+            parts = [_responses(block.losses[i : i + 8], width) for i in range(0, len(block.losses), 8)]
             while len(parts) > 1:
                 paired = [a.compose(b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
                 parts = paired + ([parts[-1]] if len(parts) % 2 else [])
@@ -241,12 +243,23 @@ class TrajectoryLoss:
                 heapq.heappush(heap, (max(bound, -self._cheap(a, b, epsilon)), True, a, b))
 
 
-def _response(epsilon: float, width: float) -> Any:
-    """Randomised response on the grid: the atom p at loss x between two grid points a < b goes to b with the share
-    (1 − e^{−(x−a)})/(1 − e^{−(b−a)}), to a with the rest; then Σp and Σp·e^{−loss} are those of the atom.
-    """
+def _responses(losses: np.ndarray, width: float) -> Any:
+    """A few steps as one of the library's distributions (short ones are convolved directly: its FFTs cost more)."""
     from dp_accounting.pld import pld_pmf  # here, because importing it takes longer than most answers
 
+    top, probabilities = 0, np.ones(1)
+    for loss in losses:
+        reach, response = _response(loss, width)
+        top, probabilities = top + reach, np.convolve(probabilities, response)
+    return pld_pmf.DensePLDPmf(width, -top, probabilities, 0.0, True)
+
+
+def _response(epsilon: float, width: float) -> tuple[int, np.ndarray]:
+    """Randomised response on the grid −t·width, …, t·width: (t, probabilities).
+
+    The atom p at loss x between two grid points a < b goes to b with the share (1 − e^{−(x−a)})/(1 − e^{−(b−a)}), to a
+    with the rest; then Σp and Σp·e^{−loss} are those of the atom.
+    """
     top = math.ceil(epsilon / width)
     probabilities = np.zeros(2 * top + 1)
     for loss, mass in ((epsilon, 1 / (1 + math.exp(-epsilon))), (-epsilon, 1 / (1 + math.exp(epsilon)))):
@@ -255,7 +268,7 @@ def _response(epsilon: float, width: float) -> Any:
         probabilities[low + top] += mass * (1 - share)
         if share > 0:
             probabilities[min(low + 1 + top, 2 * top)] += mass * share
-    return pld_pmf.DensePLDPmf(width, -top, probabilities, 0.0, True)
+    return top, probabilities
 
 
 # ----------------------------------------------------------------------------------------- profiles
@@ -338,11 +351,9 @@ def scientific(bound: Fraction, digits: int = 4) -> str:
     """A non-negative rational rounded *up* to some digits, as text: what binary64 cannot hold is shown too."""
     if bound <= 0:
         return "0"
-    exponent = 0
+    exponent = math.floor((bound.numerator.bit_length() - bound.denominator.bit_length()) * math.log10(2)) - 1
     while bound >= Fraction(10) ** (exponent + 1):
         exponent += 1
-    while bound < Fraction(10) ** exponent:
-        exponent -= 1
     mantissa = math.ceil(bound / Fraction(10) ** (exponent - digits + 1))
     if mantissa == 10**digits:
         mantissa, exponent = mantissa // 10, exponent + 1
