@@ -1,0 +1,304 @@
+"""Sensitivity replay: both neighbours on the same draws.
+
+A run on the dataset is recorded. Then the neighbour is run with the same draws, and every noisy sum comes out as it did in the
+recorded run: all that the mechanism has published so far is equal on both sides. Hence
+
+- what the noise is added to may differ only by what the noise was calibrated for: with Δ the difference and b the scale, the loss
+  of this one sum is ‖Δ‖₁/b for Laplace noise and that of a Gaussian mechanism with μ = ‖Δ/σ‖₂ for Gaussian noise;
+- the outputs must be equal: if they are not, data reached the output on a path without noise.
+
+**What is sound.** The loss of a sum that is published is a lower bound on the mechanism's loss on this pair. Vectors count
+with their norm when the output has at least as many numbers as the vector (else only one entry may be published, as in a noisy
+maximum, and the largest entry counts). If records are chosen at random, a loss ε₀ that is met with probability p counts as
+ln(1 + p(e^ε₀ − 1)) at δ/p (amplification, tight for one step: Balle, Barthe, Gaboardi 2018), with p a lower confidence limit.
+Draws whose use cannot be followed (comparisons, weighted choices, a noise vector inside an optimiser) make the second kind of
+conclusion impossible, and none is drawn. A third run, of the dataset on its own draws, must reproduce the first; if it does not, the
+mechanism has a source of randomness that is not seen, and nothing is concluded. Privacy that is gained later (by iteration,
+by shares of noise that add up) is not credited: findings are to be read by a person.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import optimize, special
+
+from audit.blackbox.outputs import flatten
+from audit.blackbox.result import Finding
+from audit.foreign.recorder import Addition, NoiseCall, Trace
+from audit.foreign.subject import Subject
+
+REPLAYS = 3
+"""Recorded runs that are replayed."""
+RANDOM_REPLAYS = 12
+"""The same when records are chosen at random."""
+SURE = 1e-3
+"""Error level of the lower limit on how often a record takes part."""
+SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One sum on both sides."""
+
+    call: NoiseCall
+    difference: Any
+    scale: Any
+    other_scale: Any
+    noise_shape: tuple[int, ...]
+    located: bool = False
+    """Whether the quantity is the location of the draw itself."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two sides differ beyond rounding."""
+        return bool(np.any(np.abs(self.difference) > SLACK * (1 + np.abs(self.scale))))
+
+    @property
+    def same_scale(self) -> bool:
+        """Whether the noise is equally large on both sides."""
+        a, b = np.asarray(self.scale, dtype=float), np.asarray(self.other_scale, dtype=float)
+        return a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-9, atol=0.0))
+
+
+@dataclass
+class Replayed:
+    """A recorded run, its neighbour on the same draws, and whether anything was out of sight."""
+
+    first: Trace
+    second: Trace
+    faithful: bool
+    comparisons: list[Comparison] = field(default_factory=list)
+
+    def followed(self, size: int | None) -> bool:
+        """Whether every draw was followed to a sum that depends on the data, or chose among the records.
+
+        Noise added to a constant is still noise (`random() − 1/2`), and what becomes of it is not known.
+        """
+        hides = {c.call.index for c in self.comparisons if c.differs or not c.same_scale}
+        located = {c.call.index for c in self.comparisons if c.located}
+        for trace in (self.first, self.second):
+            for call in trace.calls:
+                if call.distribution == "choice" and not call.opaque:
+                    if not (size is not None and size >= 3 and call.scale == size):
+                        return False
+                elif call.index not in located and (call.opaque or call.index not in hides):
+                    return False
+        return True
+
+    @property
+    def same_output(self) -> bool:
+        """Whether both sides gave the same output."""
+        return self.first.error == self.second.error and _close(self.first.output, self.second.output)
+
+
+def _close(a: Any, b: Any) -> bool:
+    (x, shape), (y, other) = flatten(a), flatten(b)
+    if shape != other or len(x) != len(y):
+        return False
+    return all(p == q or _near(p, q) for p, q in zip(x, y, strict=True))
+
+
+def _near(p: Any, q: Any) -> bool:
+    return isinstance(p, float) and isinstance(q, float) and math.isclose(p, q, rel_tol=SLACK, abs_tol=SLACK)
+
+
+def replay(subject: Subject, scripts: Sequence[Trace]) -> list[Replayed]:
+    """Replay recorded runs of the dataset: on the dataset itself (a control) and on the neighbour."""
+    usable = [s for s in scripts if s.error is None]
+    chosen = any(c.distribution == "choice" or c.hidden for s in usable for c in s.calls)
+    out: list[Replayed] = []
+    for script in usable[:RANDOM_REPLAYS]:
+        if len(out) >= REPLAYS and not chosen and any(c.differs for r in out for c in r.comparisons):
+            break
+        control = subject.replay(0, script)
+        faithful = control.diverged is None and control.error is None and _close(control.output, script.output)
+        if not faithful:
+            return []
+        second = subject.replay(1, script)
+        out.append(Replayed(script, second, faithful, _compare(script, second)))
+    return out
+
+
+def _compare(first: Trace, second: Trace) -> list[Comparison]:
+    out = []
+    for a, b in zip(first.calls, second.calls, strict=False):
+        if (a.method, a.shape, a.site) != (b.method, b.shape, b.site):
+            break
+        if not (a.has_location or b.has_location) or np.shape(a.loc) != np.shape(b.loc):
+            continue
+        if np.any(np.asarray(a.loc) != np.asarray(b.loc)):
+            difference = np.asarray(b.loc, dtype=float) - np.asarray(a.loc, dtype=float)
+            out.append(Comparison(a, difference, a.scale, b.scale, np.shape(a.value), True))
+    for x, y in zip(first.additions, second.additions, strict=False):
+        if x.call != y.call or np.shape(x.quantity) != np.shape(y.quantity):
+            break
+        out.append(_sum(first.calls[x.call], x, y))
+    return sorted(out, key=lambda c: c.call.index)
+
+
+def _sum(call: NoiseCall, x: Addition, y: Addition) -> Comparison:
+    with np.errstate(all="ignore"):
+        difference = np.asarray(y.quantity, dtype=float) - np.asarray(x.quantity, dtype=float)
+    return Comparison(call, np.nan_to_num(difference), x.scale, y.scale, x.noise_shape)
+
+
+# ------------------------------------------------------------------------------------------------ loss of one sum
+
+
+def gaussian_epsilon(mu: float, delta: float) -> float:
+    """ε(δ) of a Gaussian mechanism with sensitivity/σ = μ (Balle and Wang 2018); infinite at δ = 0."""
+
+    def excess(e: float) -> float:
+        return float(special.ndtr(-e / mu + mu / 2) - np.exp(e + special.log_ndtr(-e / mu - mu / 2))) - delta
+
+    if mu <= 0 or excess(0.0) <= 0:
+        return 0.0
+    top = mu * mu / 2 + 40 * mu
+    return math.inf if delta <= 0 or excess(top) > 0 else float(optimize.brentq(excess, 0.0, top, xtol=1e-9))
+
+
+def laplace_epsilon(ratio: float, delta: float) -> float:
+    """ε(δ) of scalar Laplace noise with sensitivity/scale = ratio: δ(ε) = 1 − e^{(ε − ratio)/2}."""
+    return max(0.0, ratio + 2 * math.log1p(-delta))
+
+
+def loss(comparison: Comparison, delta: float, leaves: int) -> float:
+    """ε of one sum at this δ; 0 where nothing can be said."""
+    scale = np.asarray(comparison.scale, dtype=float)
+    difference = np.asarray(comparison.difference, dtype=float)
+    if not comparison.differs:
+        return 0.0
+    if not np.all(scale > 0):
+        return math.inf if np.all(scale == 0) else 0.0
+    ratio = np.abs(difference / scale)
+    if _shared(comparison):
+        return math.inf
+    whole = leaves >= ratio.size
+    family = comparison.call.distribution
+    if family in ("normal", "multivariate_normal"):
+        return gaussian_epsilon(float(np.sqrt((ratio**2).sum()) if whole else ratio.max()), delta)
+    if family in ("laplace", "exponential", "logistic", "gumbel"):
+        whole = whole and family == "laplace"
+        return laplace_epsilon(float(ratio.sum() if whole else ratio.max()), delta)
+    return 0.0
+
+
+def _shared(comparison: Comparison) -> bool:
+    """Whether one draw hides several numbers, and they move differently: their differences are in the open."""
+    noise = int(np.prod(comparison.noise_shape, dtype=int))
+    if noise >= np.size(comparison.difference):
+        return False
+    return bool(np.ptp(comparison.difference) > SLACK)
+
+
+def amplified(epsilon: float, share: float) -> float:
+    """The loss when it is met with this probability only."""
+    if share >= 1 or not math.isfinite(epsilon):
+        return epsilon if share > 0 else 0.0
+    if epsilon > 500:
+        return epsilon + math.log(share)
+    return math.log1p(share * math.expm1(epsilon))
+
+
+# ------------------------------------------------------------------------------------------------------ findings
+
+
+def replay_findings(subject: Subject, runs: Sequence[Replayed], epsilon: float, delta: float) -> list[Finding]:
+    """What the replays show."""
+    if not runs:
+        return []
+    size = subject.size
+    findings = _sensitivity(runs, epsilon, delta, size)
+    if all(r.followed(size) for r in runs):
+        findings += _open_paths(runs)
+    return findings
+
+
+def _sensitivity(runs: Sequence[Replayed], epsilon: float, delta: float, size: int | None) -> list[Finding]:
+    """The first sum whose noise is too small, in the order of the mechanism."""
+    random_use = not all(r.followed(size) and not _chooses(r) for r in runs)
+    positions = sorted({(c.call.index, i) for r in runs for i, c in enumerate(r.comparisons)})
+    for call, position in positions:
+        met = [r.comparisons[position] for r in runs if position < len(r.comparisons)]
+        met = [c for c in met if c.call.index == call and c.differs]
+        if not met:
+            continue
+        share = _share(len(met), len(runs)) if random_use else 1.0
+        leaves = _continuous_leaves(runs)
+        losses = [amplified(loss(c, min(0.5, delta / share), leaves), share) for c in met]
+        typical = float(np.sort(losses)[(len(losses) - 1) // 2])
+        if typical > epsilon * (1 + 1e-6) + 1e-9:
+            return [_too_small(met[int(np.argsort(losses)[(len(losses) - 1) // 2])], typical, epsilon, delta, share)]
+    return []
+
+
+def _chooses(run: Replayed) -> bool:
+    return any(c.distribution == "choice" for c in run.first.calls)
+
+
+def _share(met: int, runs: int) -> float:
+    """A lower confidence limit on how often the difference is there (Clopper–Pearson)."""
+    return float(special.betaincinv(met, runs - met + 1, SURE))
+
+
+def _continuous_leaves(runs: Sequence[Replayed]) -> int:
+    """How many numbers of the output change from run to run."""
+    rows = [flatten(r.first.output)[0] for r in runs]
+    if len({len(r) for r in rows}) != 1:
+        return 1
+    if len(rows) == 1:
+        return sum(isinstance(x, float) and x != round(x) for x in rows[0])
+    return sum(isinstance(c[0], float) and len(set(c)) == len(c) for c in zip(*rows, strict=True))
+
+
+def _too_small(c: Comparison, found: float, epsilon: float, delta: float, share: float) -> Finding:
+    difference = np.asarray(c.difference, dtype=float)
+    norm = float(np.abs(difference).sum() if c.call.distribution == "laplace" else np.sqrt((difference**2).sum()))
+    scale = float(np.max(np.asarray(c.scale, dtype=float)))
+    what = f"{c.call.distribution} noise of scale {scale:.4g} drawn at {c.call.site}"
+    if _shared(c):
+        message = f"one draw of {what} is added to {difference.size} numbers that move differently: their differences are published"
+        return Finding("shared-noise", message, {"site": c.call.site, "difference": norm, "scale": scale})
+    at_random = "" if share >= 1 else f" (met in a share of at least {share:.2g} of the runs)"
+    pure = " (Gaussian noise is never private at δ = 0)" if delta == 0 and "normal" in c.call.distribution else ""
+    message = (
+        f"on the same draws the neighbours differ by {norm:.4g} where {what} is added{at_random}: a loss of ε = {found:.4g} at"
+        f" δ = {delta:g} for this sum alone, claimed {epsilon:g}{pure}"
+    )
+    return Finding("sensitivity", message, {"site": c.call.site, "difference": norm, "scale": scale, "epsilon": found})
+
+
+def _open_paths(runs: Sequence[Replayed]) -> list[Finding]:
+    """Data that reach the noise's scale, the course of the run, or the output, without noise."""
+    for r in runs:
+        for c in r.comparisons:
+            if not c.same_scale:
+                message = (
+                    f"the scale of the noise drawn at {c.call.site} depends on the data: {np.max(c.scale):.4g} on the dataset,"
+                    f" {np.max(c.other_scale):.4g} on the neighbour, with everything published so far equal"
+                )
+                return [Finding("data-dependent-scale", message, {"site": c.call.site})]
+    for r in runs:
+        if r.second.diverged is not None and r.first.error is None and r.second.error is None:
+            message = f"which noise is drawn depends on the data, not on what was published: on the neighbour {r.second.diverged}"
+            return [Finding("data-dependent-noise", message)]
+    for r in runs:
+        if not r.same_output and r.second.diverged is None and r.second.error is None:
+            where = _where(r.first.output, r.second.output)
+            message = f"with every noisy sum held equal the outputs still differ ({where}): data reach the output without noise"
+            return [Finding("unnoised-path", message)]
+    return []
+
+
+def _where(a: Any, b: Any) -> str:
+    x, y = flatten(a)[0], flatten(b)[0]
+    if len(x) != len(y):
+        return f"{len(x)} against {len(y)} numbers"
+    places = [i for i, (p, q) in enumerate(zip(x, y, strict=True)) if p != q and not _near(p, q)]
+    shown = ", ".join(map(str, places[:4])) + (" …" if len(places) > 4 else "")
+    return f"at {'position' if len(places) == 1 else 'positions'} {shown} of {len(x)}" if len(x) > 1 else f"{x[0]} against {y[0]}"
