@@ -58,7 +58,7 @@ from reference.numbers import (
     norm,
 )
 from reference.setting.checks import require
-from reference.setting.sets import Box, FeasibleSet, LpBall, WholeSpace
+from reference.setting.sets import Box, BoxPolytope, CrossPolytope, FeasibleSet, LpBall, WholeSpace
 
 # -------------------------------------------------------------------------------------------- geometry
 
@@ -193,6 +193,7 @@ def mirror_step(
     K: Numbers, geo: Geometry, W: FeasibleSet, w: Vector, theta: Vector, A: Real, radius: Real | None
 ) -> Step:
     """argmin (A/2)‖u‖²_p̄ − ⟨θ, u⟩ over ‖u‖_p̄ ≤ radius (None: no ball), w + u ∈ W, with its gap."""
+    W = underlying(W)
     u = ball_step(K, geo, theta, A, radius)
     if isinstance(W, WholeSpace) or W.contains(K, w + u):
         return Step(u, rounding(K, geo, w, u, theta, A), False)
@@ -336,6 +337,11 @@ def _shape(K: Numbers, W: FeasibleSet, w: Vector) -> _Shape:
         f"W = {type(W).__name__} has no constrained mirror step: it must be an ℓ_p ball, a box or the whole space; "
         "enclose it in one of these, or keep the radius so small that W never binds"
     )
+
+
+def underlying(W: FeasibleSet) -> FeasibleSet:
+    """The ball or box that a polytope of that shape is."""
+    return W.shape if isinstance(W, (CrossPolytope, BoxPolytope)) else W
 
 
 def linear_minimum(K: Numbers, W: FeasibleSet, g: Vector) -> Real:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reference.numbers import INF, MP, Ball, Float64, Vector, norm
-from reference.setting.sets import Box, FeasibleSet, LpBall, Simplex, WholeSpace
+from reference.setting.sets import Box, FeasibleSet, LpBall, Polytope, Simplex, WholeSpace, box_polytope, l1_ball
 from reference.weakly_convex import mirror
 from reference.weakly_convex.mirror import Geometry, geometry, mirror_step
 
@@ -170,6 +170,21 @@ def test_a_set_without_a_step_is_refused_with_a_remedy() -> None:
     geo = geometry(K, 2, 2)
     with pytest.raises(ValueError, match=r"Simplex has no constrained mirror step.*whole space"):
         mirror_step(K, geo, Simplex(2), K.vector([0.5, 0.5]), K.vector([3.0, 0.0]), 1.0, None)
+
+
+def test_polytopes_that_are_balls_or_boxes_are_recognised() -> None:
+    geo = geometry(K, 1, 3)
+    w, theta = K.vector([0.5, 0.25, 0]), K.vector([2.0, 1.0, -1.0])
+    for polytope, plain in (
+        (l1_ball(3), LpBall([0] * 3, 1, 1)),
+        (box_polytope([-1] * 3, [1] * 3), Box([-1] * 3, [1] * 3)),
+    ):
+        a, b = (mirror_step(K, geo, W, w, theta, 0.5, None) for W in (polytope, plain))
+        assert a.binding
+        assert list(a.u) == list(b.u)
+        assert a.gap == b.gap
+    with pytest.raises(ValueError, match="Polytope has no constrained mirror step"):
+        mirror_step(K, geo, Polytope([[1, 0, 0], [0, 1, 0], [0, 0, 1], [-1, -1, -1]]), K.zeros(3), theta, 0.1, None)
 
 
 def test_zero_theta_stays_at_the_centre() -> None:

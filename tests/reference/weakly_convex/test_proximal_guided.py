@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from reference.editions import edition, errata_of, line_marks
-from reference.numbers import Ball, Float64, norm
+from reference.numbers import Ball, Float64
 from reference.privacy import gaussian_mu_safe
 from reference.setting.data import Example
-from reference.setting.losses_weak import MCP, RobustPhaseRetrieval, SquareResidual
+from reference.setting.losses_weak import MCP, RobustPhaseRetrieval
 from reference.setting.sets import Box, L2Ball, LpBall
 from reference.tape import SeededTape, ZeroTape
 from reference.trace_events import Trace
@@ -206,7 +206,6 @@ def test_the_exponents_of_theorem_20_and_table_1() -> None:
     assert row[0] == monomial(kappa=Q(5, 4), n=Q(-1, 4))
     assert row[1] == times(monomial(kappa=Q(4, 3)), to(monomial(d=1, tilde=1, n=-2, eps=-2), Q(1, 6)))
     # abstract: d^{1/6}/(nε)^{1/3} is below n^{-1/4} at ε = 1 exactly for d ≤ √n
-    assert to(monomial(d=Q(1, 2), n=0), 1) is not None
     assert Q(1, 6) * Q(1, 2) - Q(1, 3) == -Q(1, 4)
 
 
@@ -319,7 +318,6 @@ def test_a_priori_bounds_hold_on_the_line() -> None:
     for i in range(-24, 25):
         w = Q(i, 8)
         assert abs(prox_line(K, loss, beta, w) - float(w)) <= float(loss.lipschitz / beta) + 1e-15
-    assert SquareResidual(1, 1).rho == 2
 
 
 def test_cited_rates_are_worse_than_ours_by_a_factor_of_kappa() -> None:
@@ -333,4 +331,3 @@ def test_cited_rates_are_worse_than_ours_by_a_factor_of_kappa() -> None:
 def test_time_is_counted_in_gradients() -> None:
     assert pg.running_time(PLAN, 3) == 3 * (2 * 3 + 1 * 2)
     assert pg.cited_running_time(K, 100, 1, 1) == 0
-    assert norm(K, K.vector([3, 4]), 2) == 5

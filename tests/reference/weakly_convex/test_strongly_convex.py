@@ -122,6 +122,7 @@ def test_caps_are_kept_and_too_small_budgets_return_the_centre() -> None:
     assert 0 < sc.gradients_used(plan) <= 400_000
     assert sc.excess_bound(K, geo, plan, MU) < sc.trivial_bound(K, geo)
     assert sc.plan_solver(geo, 20, MU) == ()
+    assert sc.gradients_used(sc.practical_plan(geo, 2000, MU)) <= 500 * 2000
     wide = sc.plan_solver(geo, 2000, MU, max_gradients=400_000, support=8)
     assert sum(8 * phase.T for phase in wide) <= 400_000
     assert sc.excess_bound(K, geo, wide, MU) < sc.excess_bound(K, geo, plan, MU)
