@@ -41,9 +41,9 @@ from fractions import Fraction
 from itertools import combinations, pairwise, product
 from typing import Any, Literal, TypeAlias
 
-from reference.numbers import MP, Ball, BallScalar, Exact, Numbers, Real, Undecided
+from reference.numbers import MP, Ball, BallScalar, Exact, Numbers, Real, Undecided, norm
 from reference.numbers import _as_fraction as as_fraction
-from reference.registry import claims
+from reference.registry import Counterexample, claims, counterexample
 
 Argument: TypeAlias = "Fraction | BallScalar"
 """A checked argument: an exact rational, or a ball with a radius."""
@@ -836,3 +836,42 @@ def _integral(K: Ball, f: Mapping[int, Any], low: Fraction | None, high: Fractio
             bottom = K(0) if low is None else K.exp(m * K(low))
             total = total + c * (top - bottom) / m
     return total  # type: ignore[no-any-return]
+
+
+# ------------------------------------------------------------------------------ what Section 2 leaves open
+
+
+@counterexample("E2.1")
+def dual_norm_of_another_product() -> Counterexample:
+    """⟨x, y⟩ = 4x₁y₁ + x₂y₂ on the plane with the Euclidean norm: the dual norm of e₁ is 4, ‖e₁‖_2 is 1.
+
+    By definition ‖e₁‖_* = max{4x₁ : ‖x‖_2 ≤ 1}, attained at x = e₁.
+    """
+    K = Ball(64)
+    unit = K.vector([1, 0])
+    dual, euclidean = 4 * unit[0], norm(K, unit, 2)
+    shown = K.lt(euclidean, dual)
+    return Counterexample(shown, "dual norm of e1: 4 with this product, 1 in l_2", {"dual": 4, "l_q": 1})
+
+
+@counterexample("E2.2")
+def two_neighbour_relations() -> Counterexample:
+    """A sum of records in [−1, 1] with Laplace noise of scale 1, divided by n: 1-DP if a record may be added or left
+    out, 2-DP if one is replaced.
+    """
+    K = Ball(128)
+    losses = {"add or remove": laplace_delta(K, 1, 1), "replace": laplace_delta(K, 1, 2)}
+    shown = K.le(losses["add or remove"], K(0)) and K.lt(K("0.39"), losses["replace"])
+    numbers = {name: K.to_float(value) for name, value in losses.items()}
+    return Counterexample(shown, f"delta(1): 0 or {numbers['replace']:.4f}, as the relation is read", numbers)
+
+
+@counterexample("E2.3")
+def excess_risk_without_a_minimiser() -> Counterexample:
+    """The logistic loss ln(1 + e^{−w}) on W = ℝ, the set of Theorem 7: it falls for ever and never reaches 0."""
+    K = Ball(128)
+    values = [K.log1p(K.exp(K(-w))) for w in (0, 10, 100, 1000)]
+    falls = all(K.lt(after, before) for before, after in pairwise(values))
+    shown = falls and K.lt(K(0), values[-1])
+    return Counterexample(shown, f"values at 0, 10, 100, 1000: {values[0].ball.str(3)} … {values[-1].ball.str(3)} > 0",
+                          {"at 10": K.to_float(values[1])})

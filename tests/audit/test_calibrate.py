@@ -45,7 +45,8 @@ def test_every_algorithm_answers_with_defaults(capsys, label):
 
 @pytest.mark.parametrize(("name", "label"), [
     ("phased-sgd", "Alg:phased"), ("noisy-frank-wolfe", "Alg:nfw"), ("poly-sfw", "alg:polySFW"),
-    ("noisy_sfw", "alg:nSFW"), ("proximal", "Alg:PGPSMD"), ("ALG:NFW", "Alg:nfw"), ("algorithm-5", "alg:nSFW"), ("oracle", "Alg:gll_oracle"),
+    ("noisy_sfw", "alg:nSFW"), ("proximal", "Alg:PGPSMD"), ("ALG:NFW", "Alg:nfw"), ("algorithm-5", "alg:nSFW"),
+    ("oracle", "Alg:gll_oracle"),
 ])
 def test_names_and_labels(capsys, name, label):
     assert as_json(capsys, name, "--epsilon", "1", "--delta", "1e-6", "--variant", "tight")["algorithm"] == label

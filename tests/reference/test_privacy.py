@@ -18,6 +18,8 @@ from reference.privacy import (
     bounded_range_rho,
     dp_delta,
     dp_epsilon,
+    dual_norm_of_another_product,
+    excess_risk_without_a_minimiser,
     exponential_mechanism,
     float_above,
     float_below,
@@ -42,6 +44,7 @@ from reference.privacy import (
     pure_composition_delta,
     pure_rho,
     satisfies_dp,
+    two_neighbour_relations,
     zcdp_composition,
     zcdp_delta,
     zcdp_delta_simple,
@@ -573,3 +576,8 @@ def test_undecided_is_raised_not_guessed():
     wide = K(0).__class__(K, K("0.2").ball.union(K("0.9").ball))
     with pytest.raises(Undecided):
         gaussian_mu(K, 1, wide)
+
+
+def test_the_errata_of_section_2_show():
+    for shows in (dual_norm_of_another_product, two_neighbour_relations, excess_risk_without_a_minimiser):
+        assert shows().shown
