@@ -207,6 +207,18 @@ def test_lemma_15_on_a_grid(d, p, epsilon):
 
 
 @pytest.mark.statement("lem:grad-error-noisySFW", kind="exact")
+@pytest.mark.parametrize(("d", "q"), [(10, 100), (10, 3), (4, 50), (100, 1000), (7, 2)])
+def test_data_factor_covers_centring(d, q):
+    """One record, X = (1, …, 1) − 2e_j with j uniform: E‖X − EX‖_q² ≤ φ‖X‖_q². With κ/9 for 4κ it fails at q = 100."""
+    p = Fraction(q, q - 1)
+    centred = ((2 - 2 / d) ** q + (d - 1) * (2 / d) ** q) ** (2 / q)
+    size = d ** (2 / q)
+    assert centred <= bd.data_factor(K, d, p) * size
+    if q == 100:
+        assert centred > bd.kappa_provable(K, d, q).kappa / 9 * size
+
+
+@pytest.mark.statement("lem:grad-error-noisySFW", kind="exact")
 def test_noise_constants():
     """d^{2/q}·d^{2/p−1} = d, and E‖g‖ bounds: 2(1+ln d) for all d; (E|g|^q)^{2/q} ≤ q−1; exact second moments at q =
     2.
@@ -441,7 +453,7 @@ def test_population_gap_by_hand():
 
 @pytest.mark.statement("thm:convergence-polySFW", kind="exact")
 def test_excess_of_gumbel_noise():
-    """Exact mean excess of the exponential mechanism at temperature 1: at most ln J, for equal and for spread scores."""
+    """Exact mean excess of the exponential mechanism at temperature 1: at most ln J on several score lists."""
     from reference.privacy import exponential_mechanism
 
     for scores in ([0] * 7, [0, *[3] * 20], [0, *[1] * 50], [i / 4 for i in range(30)], [0, 100]):

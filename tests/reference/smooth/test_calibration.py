@@ -107,6 +107,23 @@ def test_deviations_are_those_of_the_algorithm(corrected):
                 assert event.value == pytest.approx(expected[place])
 
 
+@pytest.mark.statement("thm:privacy-polySFW", kind="exact")
+@pytest.mark.parametrize("noise", ["laplace", "gumbel"])
+def test_scale_that_the_tight_algorithm_uses(noise):
+    """The s in its trace makes all transcripts of its T − 1 = 3 steps ε-DP at δ = 0, and is nearly attained."""
+    from reference.smooth.poly_sfw import poly_sfw_tight
+    from reference.tape import SeededTape
+    from reference.trace_events import Trace
+
+    sizes, W, trace = s.batch_sizes(40, 3), Polytope([[0], [1]]), Trace()
+    data = (Example((1,)),) * sum(sizes)
+    other = (Example((-1,)), *data[1:])
+    poly_sfw_tight(K, LINEAR, W, data, 4, 40, 2, 0, SeededTape(0), noise=noise, trace=trace)
+    (scale,) = trace.values("s")
+    loss = dp_epsilon(K, *_losses(*_laws(LINEAR, W, sizes, scale, noise, data, other)))
+    assert 1 < loss <= 2
+
+
 def test_loss_of_a_step_with_the_printed_scale():
     """Range 2D(L0+L1D)2^{r/2}/b over s_r is ε·2^{−r/2}/√log(1/δ), and no record of any batch exceeds it."""
     for r in (0, 1, 3, 6):

@@ -160,3 +160,19 @@ def test_bad_input_is_one_clear_line(call):
     with pytest.raises(ValueError, match="must") as error:
         call()
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.statement("thm:privacy-noisySFW", kind="exact")
+def test_record_bound_is_attained():
+    """f = ±w² on [−1/2, 1/2], w_0 = −1/2, w_1 = 1/2: |a − (1−η)a⁻| = (2−η)L0 = c_1; η_k for η_{k−1} gives less."""
+    from reference.smooth.counterexamples import Field
+
+    loss, eta = Field(), s.step_size(K, 1)
+    now, before = (loss.gradient(K, K.vector([x]), Example((0,), 1))[0] for x in (Fraction(1, 2), Fraction(-1, 2)))
+    assert abs(now - (1 - eta) * before) == pytest.approx(s.record_bound(K, 1, 1, 2, 1))
+    # and with a small L1, where the minimum is L1·D·η_{k−1}: a linear gradient along the largest move of step k
+    for k in (1, 2, 7):
+        step, previous = s.step_size(K, k), s.step_size(K, k - 1)
+        slope = Fraction(1, 10)
+        a, a_minus = 1.0, 1.0 - float(slope) * previous
+        assert a - (1 - step) * a_minus == pytest.approx(s.record_bound(K, k, 1, slope, 1))
