@@ -253,9 +253,7 @@ def _reciprocals(K: Numbers, head: int, T: int, shift: Fraction) -> Real:
 
 @claims("thm:sc_dp_sco")
 def excess_bound(K: Numbers, geo: Geometry, plan: Plan, mu: Exact | Real, gap: Exact | Real = 0) -> Real:
-    """B in units of L0²/ρ (module docstring), or the empty plan's 1/(4κ) where that is smaller or the plan is
-    empty.
-    """
+    """B in units of L0²/ρ (module docstring), for β = 2κρ̃ and steps in the ball; 1/(4κ) for the empty plan."""
     trivial = trivial_bound(K, geo)
     if not plan:
         return trivial
