@@ -391,12 +391,12 @@ def rate_tight(K: Numbers, b: int, J: int, constants: Constants, epsilon: Exact,
     """Improvement C: D(L0+L1·D)[(ln J/b)^{1/3} + (ln J·√L/(bε))^{2/5}], for L ≥ 1, b ≥ ln J, J ≥ 2, Gumbel noise.
 
     *Proof of gap ≤ 7 times this at T = `steps_tight`.* Let x be the minimum before rounding, T = ⌊x⌋ ≥ x/2, x ≥ 1,
-    and divide all by D(L0+L1·D). (i) Γ and the steps: at most (√T·L0 + √T·L1·D)/T·(…)^{-1} ≤ T^{−1/2} ≤ √2·x^{−1/2} ≤
-    √2·(the larger of the two rates). (ii) Errors: √(2 ln J/b)·(1/T)Σ_t(P_{0,t} + ((t+1)/2)^{1/4}) ≤ 3.6·√(ln
-    J/b)·T^{1/4} ≤ 3.6(ln J/b)^{1/3}, since ΣP_{0,t} ≤ 1.7 and Σ(t+1)^{1/4} ≤ T^{5/4}. (iii) Noise, closed form: s·ln
-    J ≤ (1/√2)·T^{3/4}·ln J·(√(L+ε)+√L)/(bε). If ε ≤ L the bracket is at most (1+√2)√L: 1.71(ln J√L/(bε))^{2/5}. If ε
-    > L it is at most (1+√2)√ε, and T^{3/4} ≤ (b/ln J)^{1/2}: 1.71(ln J/b)^{1/2} ≤ 1.71(ln J/b)^{1/3}. So ε = O(√L) is
-    not needed. ∎
+    and divide all by D(L0+L1·D). (i) Γ and the step sum: (L0·D·√T + L1·D²·√T)/T, so T^{−1/2} ≤ √2·x^{−1/2} ≤ √2·(the
+    larger of the two rates). (ii) Errors: √(2 ln J/b)·(1/T)Σ_t(P_{0,t} + ((t+1)/2)^{1/4}) ≤ 3.6·√(ln J/b)·T^{1/4} ≤
+    3.6(ln J/b)^{1/3}, since ΣP_{0,t} ≤ 1.7 and Σ(t+1)^{1/4} ≤ T^{5/4}. (iii) Noise, closed form: s·ln J ≤
+    (1/√2)·T^{3/4}·ln J·(√(L+ε)+√L)/(bε). If ε ≤ L the bracket is at most (1+√2)√L: 1.71(ln J√L/(bε))^{2/5}. If ε > L
+    it is at most (1+√2)√ε, and T^{3/4} ≤ (b/ln J)^{1/2}: 1.71(ln J/b)^{1/2} ≤ 1.71(ln J/b)^{1/3}. So ε = O(√L) is not
+    needed. ∎
     """
     L0, L1, D = _scale(K, constants)
     log_J, root_log = K.log(K(J)), K.sqrt(log_inverse(K, delta))
