@@ -140,9 +140,10 @@ def phased_sgd(
         total = np.zeros_like(w)
         for t in range(s, s + T):  # L10
             total += 0 if p.average == "last" else u
-            slope = oracle(tables[t], (u @ X[t])[:, None], p.smoothing, oracle_errata)
-            step = eta_k * slope * X[t]
-            u = project(p.W, u + step if printed else u - step)
+            if printed or X[t].any():  # a record without features moves no point of W
+                slope = oracle(tables[t], (u @ X[t])[:, None], p.smoothing, oracle_errata)
+                step = eta_k * slope * X[t]
+                u = project(p.W, u + step if printed else u - step)
             total += u if p.average == "last" else 0
         sigma = p.sigma(Float64(), rho, eta_k, T, p.smoothing)
         w = total / T + sigma * tape.read(Draw("xi", (k,), "normal", d))  # L11
