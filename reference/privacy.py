@@ -14,7 +14,7 @@ s (Laplace scale)     `scale`
 ====================  ==========================================================================
 
 How the numbers are made. Every closed form below is evaluated on balls, at as many bits as it takes for the
-relative radius to reach the accuracy of `K`, and is rounded once into `K`:
+relative radius to reach the accuracy of `K`, and is rounded once into `K` (`reference.enclosures`):
 
 * `Ball(bits)`: an enclosure, about `bits` bits tight when the arguments are exact. Arguments that are balls
   with a radius are carried through.
@@ -36,235 +36,38 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 from typing import Any, Literal, TypeAlias
 
-from reference.numbers import MP, Ball, BallScalar, Exact, Numbers, Real, Undecided, norm
-from reference.numbers import _as_fraction as as_fraction
+from reference.enclosures import (
+    Argument,
+    above_target,
+    at_least_zero,
+    count,
+    evaluate,
+    highest,
+    hull,
+    inverse_profile,
+    log,
+    lowest,
+    number,
+    positive,
+    probability,
+    root,
+)
+from reference.enclosures import float_above as float_above
+from reference.enclosures import float_below as float_below
+from reference.numbers import Ball, BallScalar, Exact, Numbers, Real, norm
 from reference.registry import Counterexample, claims, counterexample
-
-Argument: TypeAlias = "Fraction | BallScalar"
-"""A checked argument: an exact rational, or a ball with a radius."""
 
 Noise: TypeAlias = Literal["laplace", "gumbel", "exponential", "added-gumbel", "added-exponential"]
 
 PRIVATE_NOISES: frozenset[str] = frozenset({"laplace", "gumbel", "exponential"})
 """Noises for which report-noisy-min has the range guarantee; the `added-` ones have the wrong sign."""
 
-CAP_BITS = 1 << 16
 CAP_OUTCOMES = 1 << 18
-
-# ----------------------------------------------------------------------------------- checked arguments
-
-
-def _number(name: str, x: Any) -> Argument:
-    """`x` as an exact rational, or as the ball it is; anything that is not a finite number is refused."""
-    if isinstance(x, BallScalar):
-        if not x.ball.is_finite():
-            raise ValueError(f"{name} = {x} is not finite: give a finite number")
-        return x.mid if x.rad == 0 else x
-    mantissa_exponent = getattr(x, "_mpf_", None)
-    if mantissa_exponent is not None and mantissa_exponent[1] == 0 and mantissa_exponent[2] != 0:
-        raise ValueError(f"{name} = {x} is not a finite number: give a finite number")
-    try:
-        return as_fraction(x)
-    except (ValueError, OverflowError, TypeError, AttributeError, ZeroDivisionError):
-        raise ValueError(f"{name} = {x} is not a finite number: give a number or a decimal string") from None
-
-
-def _low(x: Argument) -> Fraction:
-    return x if isinstance(x, Fraction) else x.mid - x.rad
-
-
-def _high(x: Argument) -> Fraction:
-    return x if isinstance(x, Fraction) else x.mid + x.rad
-
-
-def _at_least_zero(name: str, x: Any) -> Argument:
-    value = _number(name, x)
-    if _low(value) < 0:
-        raise ValueError(f"{name} = {x} must be at least 0")
-    return value
-
-
-def _positive(name: str, x: Any) -> Argument:
-    value = _number(name, x)
-    if _low(value) <= 0:
-        raise ValueError(f"{name} = {x} must be greater than 0")
-    return value
-
-
-def _probability(name: str, x: Any) -> Argument:
-    value = _number(name, x)
-    if _low(value) <= 0 or _high(value) >= 1:
-        raise ValueError(f"{name} = {x} must lie strictly between 0 and 1")
-    return value
-
-
-def _count(name: str, k: int) -> int:
-    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
-        raise ValueError(f"{name} = {k} must be a whole number, at least 1")
-    return k
-
-
-# --------------------------------------------------------------------- evaluation: on balls, rounded once
-
-
-def _accuracy(K: Numbers) -> int:
-    """How many bits a value of `K` has."""
-    if isinstance(K, Ball):
-        return K.bits
-    return math.ceil(K.digits * Fraction(3322, 1000)) + 1 if isinstance(K, MP) else 53
-
-
-def _evaluate(K: Numbers, body: Callable[..., BallScalar], *args: Argument | int) -> Real:
-    """`body` on balls, at twice the bits again and again until it is accurate enough for `K`; then rounded into `K`."""
-    if any(isinstance(a, BallScalar) for a in args):
-        if not isinstance(K, Ball):
-            raise TypeError(f"a ball does not become a {K.name} number silently: pass Ball(bits) as K")
-        return body(K, *args)
-    accuracy = _accuracy(K)
-    bits, reason = accuracy + 40, "not accurate enough"
-    while bits <= max(CAP_BITS, 4 * accuracy):
-        try:
-            value = body(Ball(bits), *args)
-            if value.ball.is_finite() and value.rad * 2 ** (accuracy + 6) <= abs(value.mid):
-                return _rounded(K, value)
-        except Undecided as undecided:
-            reason = str(undecided)
-        bits *= 2
-    raise Undecided(f"undecided up to {bits // 2} bits: {reason}")
-
-
-def _rounded(K: Numbers, value: BallScalar) -> Real:
-    if isinstance(K, Ball):
-        return BallScalar(K, K.at_precision(lambda ball: ball + 0, value.ball))
-    result = K(value.mid)
-    if result == 0 and value.mid > 0:  # binary64 underflow: a positive value stays positive
-        return K(math.ulp(0))
-    return result
-
-
-def float_below(x: BallScalar) -> float:
-    """The largest binary64 value that is certainly at most `x`: what a safe-side scale is handed over as."""
-    return _neighbour(x.mid - x.rad, -1)
-
-
-def float_above(x: BallScalar) -> float:
-    """The smallest binary64 value that is certainly at least `x`."""
-    return _neighbour(x.mid + x.rad, 1)
-
-
-def _neighbour(bound: Fraction, direction: int) -> float:
-    result = float(bound)
-    if (Fraction(result) - bound) * direction >= 0:
-        return result
-    return math.nextafter(result, direction * math.inf)
-
-
-def _above_target(K: Ball, delta: BallScalar, target: Argument) -> BallScalar:
-    """logit δ − logit target, logit x = ln x − ln(1−x): profiles are nearly straight on this scale, at both ends.
-
-    Where the ball of δ touches 0 (or 1) the value is an upper (lower) bound with the right sign, good for a search
-    and for a proof by signs; if the sign is open, `Undecided`.
-    """
-    goal = _log(K, K(target)) - _log(K, 1 - K(target))
-    if delta.ball > 0 and delta.ball < 1:
-        return K.log(delta) - K.log(1 - delta) - goal  # type: ignore[no-any-return]
-    if delta.ball < 1 and delta.ball.upper() > 0:
-        bound = K.log(_upper_end(delta)) - K.log(1 - _upper_end(delta)) - goal
-        if bound.ball < 0:
-            return bound  # type: ignore[no-any-return]
-    if delta.ball > 0 and delta.ball.lower() < 1:
-        bound = K.log(_lower_end(delta)) - K.log(1 - _lower_end(delta)) - goal
-        if bound.ball > 0:
-            return bound  # type: ignore[no-any-return]
-    raise Undecided(f"whether {delta} exceeds {target} is not decided at {K.bits} bits")
-
-
-def _log(K: Ball, x: BallScalar) -> BallScalar:
-    """ln x; `Undecided` while the ball still touches 0 (more bits will tell)."""
-    if not x.ball > 0:
-        raise Undecided(f"ln({x}) is not decided at {K.bits} bits")
-    value: BallScalar = K.log(x)
-    return value
-
-
-# ----------------------------------------------------------------- roots of increasing functions, enclosed
-
-
-def _root(K: Ball, f: Callable[[BallScalar], BallScalar], guess: BallScalar) -> BallScalar:
-    """A ball around the x > 0 with f(x) = 0, for a strictly increasing f with a sign change on (0, ∞).
-
-    The search (regula falsi with Anderson–Björck's weights) only proposes x. The enclosure is proved afterwards
-    by two signs, f(x − r) < 0 < f(x + r), which hold for every value of f's own balls.
-    """
-    x = _search(K, f, _middle(guess))
-    radius = K.abs(x) / 2 ** (K.bits - 4)
-    while radius.ball < x.ball:
-        low, high = x - radius, x + radius
-        if f(_lower_end(low)).ball < 0 and f(_upper_end(high)).ball > 0:
-            return _hull(K, low, high)
-        radius = radius * 4
-    raise Undecided(f"the root near {x} is not enclosed at {K.bits} bits")
-
-
-def _hull(K: Ball, low: BallScalar, high: BallScalar) -> BallScalar:
-    return BallScalar(K, K.at_precision(type(low.ball).union, low.ball, high.ball))
-
-
-def _middle(x: BallScalar) -> BallScalar:
-    return BallScalar(x._k, x.ball.mid())
-
-
-def _lower_end(x: BallScalar) -> BallScalar:
-    return BallScalar(x._k, x.ball.lower())
-
-
-def _upper_end(x: BallScalar) -> BallScalar:
-    return BallScalar(x._k, x.ball.upper())
-
-
-def _bracket(K: Ball, f: Callable[[BallScalar], BallScalar], x: BallScalar) -> tuple[BallScalar, BallScalar]:
-    """Two points with certain opposite signs, by doubling and halving."""
-    low = high = x
-    for _ in range(4096):
-        if f(low).ball < 0:
-            break
-        low = _middle(low / 2)
-    for _ in range(4096):
-        if f(high).ball > 0:
-            return low, high
-        high = _middle(high * 2)
-    raise Undecided(f"no sign change was found around {x} at {K.bits} bits")
-
-
-def _search(K: Ball, f: Callable[[BallScalar], BallScalar], guess: BallScalar) -> BallScalar:
-    """A point near the root: secant steps inside a bracket, and a halving whenever three of them did not halve it."""
-    a, b = _bracket(K, f, guess)
-    fa, fb = _middle(f(a)), _middle(f(b))
-    tolerance = K(Fraction(1, 2 ** (K.bits - 6)))
-    x, width = b, K.abs(b - a)
-    for step in range(1, 20 * K.bits):
-        previous, x = x, _middle(b - fb * (b - a) / (fb - fa))
-        if step % 3 == 0:
-            if not (2 * K.abs(b - a)).ball < width.ball:
-                x = _middle((a + b) / 2)
-            width = K.abs(b - a)
-        value = f(x)
-        if K.abs(x - previous).ball < (K.abs(x) * tolerance).ball or not (value.ball < 0 or value.ball > 0):
-            return x
-        fx = _middle(value)
-        if (fx.ball < 0) == (fb.ball < 0):  # the same end moves twice: weigh the other one down
-            weight = 1 - fx / fb
-            fa = _middle(fa * (weight if weight.ball > 0 else Fraction(1, 2)))
-        else:
-            a, fa = b, fb
-        b, fb = x, fx
-    return x
-
 
 # ------------------------------------------------------------------------------------------- the definition
 
@@ -360,11 +163,11 @@ def advanced_composition_tanh(
 def _checked_composition(
     K: Numbers, epsilon: Exact | Real, delta: Exact | Real, k: int, delta_prime: Exact | Real
 ) -> tuple[Real, Real]:
-    _positive("epsilon", epsilon)
-    if _high(_at_least_zero("delta", delta)) >= 1:
+    positive("epsilon", epsilon)
+    if highest(at_least_zero("delta", delta)) >= 1:
         raise ValueError(f"delta = {delta} must lie in [0, 1)")
-    _probability("delta_prime", delta_prime)
-    return K(epsilon), _count("k", k) * K(delta) + K(delta_prime)
+    probability("delta_prime", delta_prime)
+    return K(epsilon), count("k", k) * K(delta) + K(delta_prime)
 
 
 def _deviation(K: Numbers, k: int, delta_prime: Exact | Real) -> Real:
@@ -373,7 +176,7 @@ def _deviation(K: Numbers, k: int, delta_prime: Exact | Real) -> Real:
 
 def log_inverse(K: Numbers, delta: Exact | Real) -> Real:
     """ln(1/δ), also for a δ (as a decimal string) that binary64 cannot hold."""
-    return _evaluate(K, lambda B, d: -_log(B, B(d)), _probability("delta", delta))
+    return evaluate(K, lambda B, d: -log(B, B(d)), probability("delta", delta))
 
 
 # --------------------------------------------------------------------- optimal composition of pure DP
@@ -384,10 +187,10 @@ def kov_delta(K: Numbers, epsilon: Exact | Real, epsilon0: Exact | Real, k: int)
 
     Attained by randomised response, of which every ε0-DP step is a post-processing (Kairouz, Oh, Viswanath, ICML 2015).
     """
-    e, e0 = _at_least_zero("epsilon", epsilon), _positive("epsilon0", epsilon0)
-    if isinstance(e, Fraction) and isinstance(e0, Fraction) and _count("k", k) * e0 <= e:
+    e, e0 = at_least_zero("epsilon", epsilon), positive("epsilon0", epsilon0)
+    if isinstance(e, Fraction) and isinstance(e0, Fraction) and count("k", k) * e0 <= e:
         return K(0)
-    return _evaluate(K, _kov_delta, e, e0, _count("k", k))
+    return evaluate(K, _kov_delta, e, e0, count("k", k))
 
 
 def _kov_delta(K: Ball, epsilon: Argument, epsilon0: Argument, k: int) -> BallScalar:
@@ -409,79 +212,53 @@ def _kov_delta(K: Ball, epsilon: Argument, epsilon0: Argument, k: int) -> BallSc
         if i % 16 == 0 and ratio.ball < 1:
             rest = mass / (1 - ratio)
             if rest.ball < (total * negligible).ball:
-                return total + _hull(K, K(0), rest)  # type: ignore[no-any-return]
+                return total + hull(K, K(0), rest)  # type: ignore[no-any-return]
 
 
 def _first_positive(epsilon: Argument, epsilon0: Argument, k: int) -> int:
     """The smallest i with (2i − k)ε0 > ε; where a ball leaves it open, an earlier i (its term is then 0 or tiny)."""
-    return math.floor((k + _low(epsilon) / _high(epsilon0)) / 2) + 1
+    return math.floor((k + lowest(epsilon) / highest(epsilon0)) / 2) + 1
 
 
 def kov_delta_approximate(
     K: Numbers, epsilon: Exact | Real, epsilon0: Exact | Real, delta0: Exact | Real, k: int
 ) -> Real:
     """The exact δ(ε) of k adaptive (ε0,δ0)-DP steps: 1 − (1−δ0)^k (1 − kov_delta)."""
-    d0 = _at_least_zero("delta0", delta0)
-    if _high(d0) >= 1:
+    d0 = at_least_zero("delta0", delta0)
+    if highest(d0) >= 1:
         raise ValueError(f"delta0 = {delta0} must lie in [0, 1)")
     if d0 == 0:
         return kov_delta(K, epsilon, epsilon0, k)
-    e, e0 = _at_least_zero("epsilon", epsilon), _positive("epsilon0", epsilon0)
+    e, e0 = at_least_zero("epsilon", epsilon), positive("epsilon0", epsilon0)
 
     def body(B: Ball, e: Argument, e0: Argument, d0: Argument) -> BallScalar:
         keep: BallScalar = (1 - B(d0)) ** k * (1 - _kov_delta(B, e, e0, k))
         return 1 - keep
 
-    return _evaluate(K, body, e, e0, d0)
+    return evaluate(K, body, e, e0, d0)
 
 
 def kov_epsilon0(K: Numbers, epsilon: Exact | Real, delta: Exact | Real, k: int) -> Real:
     """The largest ε0 such that k adaptive ε0-DP steps are (ε,δ)-DP (the inverse of `kov_delta`, increasing in ε0)."""
-    e, d = _positive("epsilon", epsilon), _probability("delta", delta)
+    e, d = positive("epsilon", epsilon), probability("delta", delta)
 
     def body(B: Ball, e: Argument, d: Argument) -> BallScalar:
         base = B(e) / k
-        excess = _root(B, lambda y: _above_target(B, _kov_delta(B, e, base + y, k), d), base)
+        excess = root(B, lambda y: above_target(B, _kov_delta(B, e, base + y, k), d), base)
         return base + excess  # type: ignore[no-any-return]
 
-    _count("k", k)
-    return _evaluate(K, body, e, d)
+    count("k", k)
+    return evaluate(K, body, e, d)
 
 
 def kov_epsilon(K: Numbers, delta: Exact | Real, epsilon0: Exact | Real, k: int) -> Real:
     """The smallest ε at which k adaptive ε0-DP steps have δ(ε) ≤ δ (0 if they have it at ε = 0)."""
-    d, e0 = _probability("delta", delta), _positive("epsilon0", epsilon0)
+    d, e0 = probability("delta", delta), positive("epsilon0", epsilon0)
 
     def profile(B: Ball, e: BallScalar) -> BallScalar:
-        return _kov_delta(B, _number("epsilon", e), e0, k)
+        return _kov_delta(B, number("epsilon", e), e0, k)
 
-    return _inverse_profile(K, profile, d, _count("k", k) * e0 if isinstance(e0, Fraction) else k * e0)
-
-
-def _inverse_profile(
-    K: Numbers, profile: Callable[[Ball, BallScalar], BallScalar], delta: Argument, support: Any = None
-) -> Real:
-    """The ε with δ(ε) = δ for a decreasing profile, or 0. `support`: the profile is positive below it, 0 above."""
-
-    def body(B: Ball, d: Argument) -> BallScalar:
-        if _above_target(B, profile(B, B(0)), d).ball <= 0:
-            return B(0)  # type: ignore[no-any-return]
-        if support is None:
-            return _root(B, lambda e: -_above_target(B, profile(B, e), d), B(1))
-        top = B(support)  # solve for the distance y below the support: δ(top − y) increases in y
-        y = _root(B, lambda y: _continued(B, profile, top - y, d), top / 2)
-        return top - y  # type: ignore[no-any-return]
-
-    return _evaluate(K, body, delta)
-
-
-def _continued(
-    K: Ball, profile: Callable[[Ball, BallScalar], BallScalar], e: BallScalar, target: Argument
-) -> BallScalar:
-    """How far δ(e) is above the target, continued by −e for e ≤ 0 (only the search goes there)."""
-    if e.ball > 0:
-        return _above_target(K, profile(K, e), target)
-    return _above_target(K, profile(K, K(0)), target) - e
+    return inverse_profile(K, profile, d, count("k", k) * e0 if isinstance(e0, Fraction) else k * e0)
 
 
 def pure_composition_delta(K: Numbers, epsilon: Exact | Real, epsilons: Sequence[Exact | Real]) -> Real:
@@ -490,8 +267,8 @@ def pure_composition_delta(K: Numbers, epsilon: Exact | Real, epsilons: Sequence
     Equal ε_t are counted together, so the cost is ∏(multiplicity + 1) outcomes; beyond 2**18 it is refused
     (computing it exactly is #P-hard in general; Murtagh and Vadhan, 2016).
     """
-    e = _at_least_zero("epsilon", epsilon)
-    steps = Counter(_at_least_zero("epsilons", x) for x in epsilons)
+    e = at_least_zero("epsilon", epsilon)
+    steps = Counter(at_least_zero("epsilons", x) for x in epsilons)
     if any(isinstance(x, BallScalar) for x in steps):
         raise ValueError("epsilons must be exact numbers: equal steps are counted together")
     groups = [(x, m) for x, m in steps.items() if x != 0]
@@ -500,7 +277,7 @@ def pure_composition_delta(K: Numbers, epsilon: Exact | Real, epsilons: Sequence
         raise ValueError(f"epsilons: {outcomes} outcomes exceed {CAP_OUTCOMES}; use zCDP or a privacy-loss accountant")
     if isinstance(e, Fraction) and sum((x * m for x, m in groups), Fraction(0)) <= e:
         return K(0)
-    return _evaluate(K, lambda B, e: _pure_composition(B, e, groups), e)
+    return evaluate(K, lambda B, e: _pure_composition(B, e, groups), e)
 
 
 def _pure_composition(K: Ball, epsilon: Argument, groups: Sequence[tuple[Any, int]]) -> BallScalar:
@@ -556,25 +333,25 @@ def zcdp_composition(K: Numbers, rhos: Iterable[Exact | Real]) -> Real:
 
 def zcdp_delta_simple(K: Numbers, epsilon: Exact | Real, rho: Exact | Real) -> Real:
     """e^{−(ε−ρ)²/(4ρ)} for ε ≥ ρ, else 1: the standard conversion (Markov at order (ε+ρ)/(2ρ))."""
-    e, r = _at_least_zero("epsilon", epsilon), _positive("rho", rho)
+    e, r = at_least_zero("epsilon", epsilon), positive("rho", rho)
 
     def body(B: Ball, e: Argument, r: Argument) -> BallScalar:
         excess = B.max(B(e) - B(r), B(0))
         return B.exp(-excess * excess / (4 * B(r)))  # type: ignore[no-any-return]
 
-    return _evaluate(K, body, e, r)
+    return evaluate(K, body, e, r)
 
 
 def zcdp_rho_simple(K: Numbers, epsilon: Exact | Real, delta: Exact | Real) -> Real:
     """(√(L+ε) − √L)², L = ln(1/δ): the ρ for which ρ + 2√(ρL) = ε."""
-    e, d = _positive("epsilon", epsilon), _probability("delta", delta)
+    e, d = positive("epsilon", epsilon), probability("delta", delta)
 
     def body(B: Ball, e: Argument, d: Argument) -> BallScalar:
         log_term = -B.log(B(d))
-        root = B(e) / (B.sqrt(log_term + B(e)) + B.sqrt(log_term))
-        return root * root  # type: ignore[no-any-return]
+        ratio = B(e) / (B.sqrt(log_term + B(e)) + B.sqrt(log_term))
+        return ratio * ratio  # type: ignore[no-any-return]
 
-    return _evaluate(K, body, e, d)
+    return evaluate(K, body, e, d)
 
 
 def zcdp_epsilon_simple(K: Numbers, rho: Exact | Real, delta: Exact | Real) -> Real:
@@ -589,14 +366,14 @@ def zcdp_delta(K: Numbers, epsilon: Exact | Real, rho: Exact | Real) -> Real:
     The logarithm g(α) of the bound has g'(α) = (2α−1)ρ − ε + ln(1−1/α), which increases: one minimum, at its root.
     With u = α−1 there, ln δ = −ρu² − ln(1+u). Every α gives a valid bound, so the ball around the root is safe.
     """
-    e, r = _at_least_zero("epsilon", epsilon), _positive("rho", rho)
+    e, r = at_least_zero("epsilon", epsilon), positive("rho", rho)
 
     def body(B: Ball, e: Argument, r: Argument) -> BallScalar:
         eb, rb = B(e), B(r)
-        u = _root(B, lambda u: (2 * u + 1) * rb - eb + _log_share(B, u), B.max(eb / (2 * rb), B(1)))
+        u = root(B, lambda u: (2 * u + 1) * rb - eb + _log_share(B, u), B.max(eb / (2 * rb), B(1)))
         return B.exp(-rb * u * u - B.log1p(u))  # type: ignore[no-any-return]
 
-    return _evaluate(K, body, e, r)
+    return evaluate(K, body, e, r)
 
 
 def _log_share(K: Ball, u: BallScalar) -> BallScalar:
@@ -610,7 +387,7 @@ def zcdp_rho(K: Numbers, epsilon: Exact | Real, delta: Exact | Real) -> Real:
 
     At the optimal order ρ = (ε − ln(1−1/α))/(2α−1), which falls in α, and so does ln δ = −ρu² − ln(1+u).
     """
-    e, d = _positive("epsilon", epsilon), _probability("delta", delta)
+    e, d = positive("epsilon", epsilon), probability("delta", delta)
 
     def body(B: Ball, e: Argument, d: Argument) -> BallScalar:
         eb, target = B(e), B.log(B(d))
@@ -619,23 +396,23 @@ def zcdp_rho(K: Numbers, epsilon: Exact | Real, delta: Exact | Real) -> Real:
             return (eb - _log_share(B, u)) / (2 * u + 1)  # type: ignore[no-any-return]
 
         guess = B.max(-target / eb, B(1))
-        u = _root(B, lambda u: target + rho(u) * u * u + B.log1p(u), guess)
+        u = root(B, lambda u: target + rho(u) * u * u + B.log1p(u), guess)
         return rho(u)
 
-    return _evaluate(K, body, e, d)
+    return evaluate(K, body, e, d)
 
 
 def zcdp_epsilon(K: Numbers, rho: Exact | Real, delta: Exact | Real) -> Real:
     """The smallest ε ≥ 0 with `zcdp_delta`(ε, ρ) ≤ δ: at the root u of ln δ = −ρu² − ln(1+u), (2u+1)ρ + ln(u/(1+u))."""
-    r, d = _positive("rho", rho), _probability("delta", delta)
+    r, d = positive("rho", rho), probability("delta", delta)
 
     def body(B: Ball, r: Argument, d: Argument) -> BallScalar:
         rb, target = B(r), B.log(B(d))
-        u = _root(B, lambda u: target + rb * u * u + B.log1p(u), B.sqrt(-target / rb))
+        u = root(B, lambda u: target + rb * u * u + B.log1p(u), B.sqrt(-target / rb))
         value: BallScalar = B.max((2 * u + 1) * rb + _log_share(B, u), B(0))
         return value
 
-    return _evaluate(K, body, r, d)
+    return evaluate(K, body, r, d)
 
 
 # ------------------------------------------------------------------------------- the Gaussian mechanism
@@ -648,7 +425,7 @@ def gaussian_delta(K: Numbers, epsilon: Exact | Real, mu: Exact | Real) -> Real:
     neighbours at the full sensitivity it is attained, and it increases in μ: ∂δ_G/∂μ = φ(ε/μ − μ/2) > 0, because
     e^ε φ(ε/μ + μ/2) = φ(ε/μ − μ/2). So closer neighbours only help.
     """
-    return _evaluate(K, _gaussian_delta, _at_least_zero("epsilon", epsilon), _positive("mu", mu))
+    return evaluate(K, _gaussian_delta, at_least_zero("epsilon", epsilon), positive("mu", mu))
 
 
 def _gaussian_delta(K: Ball, epsilon: Argument, mu: Argument | BallScalar) -> BallScalar:
@@ -659,14 +436,14 @@ def _gaussian_delta(K: Ball, epsilon: Argument, mu: Argument | BallScalar) -> Ba
 
 def gaussian_mu(K: Numbers, epsilon: Exact | Real, delta: Exact | Real) -> Real:
     """μ*(ε,δ): the largest μ with δ_G(ε, μ) ≤ δ. On balls an enclosure; for a scale use `gaussian_mu_safe`."""
-    e, d = _positive("epsilon", epsilon), _probability("delta", delta)
+    e, d = positive("epsilon", epsilon), probability("delta", delta)
 
     def body(B: Ball, e: Argument, d: Argument) -> BallScalar:
         twice_log = -2 * B.log(B(d))
         guess = 2 * B(e) / (B.sqrt(2 * B(e) + twice_log) + B.sqrt(twice_log))
-        return _root(B, lambda m: _above_target(B, _gaussian_delta(B, e, m), d), guess)
+        return root(B, lambda m: above_target(B, _gaussian_delta(B, e, m), d), guess)
 
-    return _evaluate(K, body, e, d)
+    return evaluate(K, body, e, d)
 
 
 def gaussian_mu_safe(epsilon: Exact | Real, delta: Exact | Real) -> float:
@@ -679,8 +456,8 @@ def gaussian_mu_safe(epsilon: Exact | Real, delta: Exact | Real) -> float:
 
 def gaussian_epsilon(K: Numbers, delta: Exact | Real, mu: Exact | Real) -> Real:
     """The smallest ε ≥ 0 with δ_G(ε, μ) ≤ δ."""
-    d, m = _probability("delta", delta), _positive("mu", mu)
-    return _inverse_profile(K, lambda B, e: _gaussian_delta(B, _number("epsilon", e), m), d)
+    d, m = probability("delta", delta), positive("mu", mu)
+    return inverse_profile(K, lambda B, e: _gaussian_delta(B, number("epsilon", e), m), d)
 
 
 def gdp_composition(K: Numbers, mus: Iterable[Exact | Real]) -> Real:
@@ -697,10 +474,10 @@ def laplace_delta(K: Numbers, epsilon: Exact | Real, epsilon0: Exact | Real) -> 
     The loss of N = Lap(1) against its shift by ε0 is |N−ε0| − |N|, so the best event is {N < (ε0−ε)/2}-shaped; the two
     exponentials integrate to the formula.
     """
-    e, e0 = _at_least_zero("epsilon", epsilon), _positive("epsilon0", epsilon0)
+    e, e0 = at_least_zero("epsilon", epsilon), positive("epsilon0", epsilon0)
     if isinstance(e, Fraction) and isinstance(e0, Fraction) and e0 <= e:
         return K(0)
-    return _evaluate(K, lambda B, e, e0: B.max(-B.expm1((B(e) - B(e0)) / 2), B(0)), e, e0)
+    return evaluate(K, lambda B, e, e0: B.max(-B.expm1((B(e) - B(e0)) / 2), B(0)), e, e0)
 
 
 # --------------------------------------------------------------------- report-noisy-min and its noises
@@ -730,8 +507,8 @@ def noisy_min_epsilon(
     """
     if noise not in PRIVATE_NOISES:
         raise ValueError(f"noise = {noise!r} has no range guarantee: subtract it (use {sorted(PRIVATE_NOISES)})")
-    _at_least_zero("score_range", score_range)
-    _positive("scale", scale)
+    at_least_zero("score_range", score_range)
+    positive("scale", scale)
     return K(score_range) / K(scale)
 
 
@@ -758,16 +535,16 @@ def noisy_min_law(K: Numbers, scores: Sequence[Exact], scale: Exact, noise: Nois
     Laplace and exponential noise: ∫ f(x) ∏_{j≠i} P(u_j > x + q_i − q_j) dx, a sum of exponentials between breakpoints.
     Gumbel: the exponential mechanism; added Gumbel: by inclusion and exclusion over who is beaten.
     """
-    s = _positive("scale", scale)
-    q = [_number("scores", x) for x in scores]
-    if isinstance(s, BallScalar) or any(isinstance(x, BallScalar) for x in q):
+    s = positive("scale", scale)
+    q = [x for x in (number("scores", x) for x in scores) if isinstance(x, Fraction)]
+    if not isinstance(s, Fraction) or len(q) < len(scores):
         raise ValueError("scores and scale must be exact numbers: the law is integrated between exact breakpoints")
-    unit = [as_fraction(x / s) for x in q]
+    unit = [x / s for x in q]
     if noise == "gumbel":
         return exponential_mechanism(K, unit, 1)
     if noise == "added-gumbel":
-        return [_evaluate(K, lambda B, i=i: _beats_none(B, unit, i)) for i in range(len(unit))]
-    return [_evaluate(K, lambda B, i=i: _win_probability(B, unit, i, _PIECES[noise])) for i in range(len(unit))]
+        return [evaluate(K, lambda B, i=i: _beats_none(B, unit, i)) for i in range(len(unit))]
+    return [evaluate(K, lambda B, i=i: _win_probability(B, unit, i, _PIECES[noise])) for i in range(len(unit))]
 
 
 def _beats_none(K: Ball, q: Sequence[Fraction], i: int) -> BallScalar:
