@@ -125,6 +125,16 @@ def test_a_solver_that_climbs_is_caught(monkeypatch: pytest.MonkeyPatch) -> None
     assert not section5.phases_keep_their_bound(1).holds
 
 
+def test_a_bound_that_is_too_small_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lemma 17 with a sixteenth of β, and A_sc with a bound 1e6 times too small: both checks say so."""
+    honest = prox.stationarity_bound
+    monkeypatch.setattr(prox, "stationarity_bound", lambda K, beta, far, delta: honest(K, beta / 16, far, delta))
+    assert not section5.proximal_points_in_lp_are_nearly_stationary(1).holds
+    honest_excess = sc.excess_bound
+    monkeypatch.setattr(sc, "excess_bound", lambda *args: honest_excess(*args) / 10**6)
+    assert section5.excess_ratio(1, "tanh regression", 2, n=300, steps=20, runs=1) > 1
+
+
 def test_a_record_that_leaks_into_earlier_rounds_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     from reference.weakly_convex import proximal_guided as pg
 

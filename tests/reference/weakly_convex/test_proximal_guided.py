@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from reference.editions import edition, errata_of, line_marks
-from reference.numbers import Ball, Float64
+from reference.numbers import MP, Ball, Float64
 from reference.privacy import gaussian_mu_safe
 from reference.setting.data import Example
 from reference.setting.losses_weak import MCP, RobustPhaseRetrieval
 from reference.setting.sets import Box, L2Ball, LpBall
-from reference.tape import SeededTape, ZeroTape
+from reference.tape import RecordingTape, SeededTape, ZeroTape
 from reference.trace_events import Trace
 from reference.weakly_convex import proximal_guided as pg
 from reference.weakly_convex.functions import linear, mcp, scad, square_residual
@@ -331,3 +331,29 @@ def test_cited_rates_are_worse_than_ours_by_a_factor_of_kappa() -> None:
 def test_time_is_counted_in_gradients() -> None:
     assert pg.running_time(PLAN, 3) == 3 * (2 * 3 + 1 * 2)
     assert pg.cited_running_time(K, 100, 1, 1) == 0
+
+
+@pytest.mark.parametrize("p", [1, Q(3, 2), 2])
+def test_the_three_number_systems_agree_on_one_tape(p: Any) -> None:
+    """Steps at the boundary of W included: float, 30 digits and balls return the same iterates to 1e-9."""
+    loss = RobustPhaseRetrieval(1, 1, p)
+    data = tuple(Example((1, -1, Q(1, 2), 0), 1) for _ in range(6))
+    start = [Q(5, 8), Q(-1, 4), Q(1, 16), 0]
+    tape = RecordingTape(SeededTape(4))
+    found = []
+    for number in (K, MP(30), Ball(192)):
+        run = pg.proximally_guided(
+            number,
+            loss,
+            LpBall([0] * 4, 1, p),
+            data,
+            rounds=3,
+            plan=(Phase(3, 5),),
+            mu=2,
+            tape=tape,
+            start=number.vector(start),
+        )
+        found.append([[number.to_float(x) for x in w] for w in run.iterates])
+    for other in found[1:]:
+        for a, b in zip(found[0], other, strict=True):
+            assert max(abs(x - y) for x, y in zip(a, b, strict=True)) < 1e-9
