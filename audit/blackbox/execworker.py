@@ -38,6 +38,7 @@ class ExecTarget:
         self.longest = longest
         self.timeout = timeout
         self.noticed = Noticed()
+        self.release = release
         self._published = releaser(release)
         self._closed = False
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process; close() ends it
@@ -45,6 +46,10 @@ class ExecTarget:
         self._process = self._start()
         self._reader = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
         self._reader.start()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process: a target that starts the command there."""
+        return ExecTarget, (self.command, self.timeout, self.release)
 
     def _start(self) -> subprocess.Popen[bytes]:
         words = shlex.split(self.command)
@@ -55,6 +60,7 @@ class ExecTarget:
                 words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True
             )
         except OSError as error:
+            self._errors.close()
             raise TargetError(f"cannot start {self.command!r}: {error.strerror or error}") from None
 
     def _read(self, stream: IO[bytes]) -> None:
@@ -120,7 +126,7 @@ class ExecTarget:
         except ValueError:
             shown = line[:60].decode(errors="replace").strip()
             raise TargetError(
-                f"{self.command!r} wrote {shown!r} to stdout, which is not a JSON line: print messages to stderr instead"
+                f"{self.command!r} wrote {shown!r} to stdout, which is no JSON line: print messages to stderr instead"
             ) from None
         if not isinstance(reply, dict):
             raise TargetError(f"the reply of {self.command!r} must be a JSON object, got {type(reply).__name__}")

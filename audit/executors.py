@@ -1,0 +1,530 @@
+"""Where work runs: in this process, in processes of this machine, or on a Dask cluster.
+
+All three are reached through the interface of `concurrent.futures`: an `Executor` that takes a function and a task and
+gives a future. `carry_out` keeps a few tasks a worker in flight, yields results as they come, and gives a task again
+when its worker died or fell silent. Tasks must be pure (the same result wherever and whenever they run), so that
+giving one twice is harmless.
+
+=============  ==========================================  =============================================================
+crew           executor                                    when a worker dies / never answers
+=============  ==========================================  =============================================================
+`here()`       runs the task when it is submitted          -
+`processes()`  `ProcessPoolExecutor`, fresh interpreters   a new pool / the pool is ended, then a new pool
+`dask(addr)`   `distributed.Client(addr).get_executor()`   Dask gives it to another / restarted, or passed over
+=============  ==========================================  =============================================================
+
+Nothing here looks at the time of day: a clock that is set back or forward changes nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib
+import logging
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from dataclasses import dataclass
+from multiprocessing import context, parent_process, resource_tracker
+from typing import Any, TypeVar
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+
+PATIENCE = 120.0
+"""Seconds without any answer after which workers count as hung, unless tasks are known to take long."""
+SLACK = 20.0
+"""... or so many times the longest time that a task has taken."""
+ATTEMPTS = 4
+"""A task that so many workers did not survive, or did not answer, is given up."""
+IN_FLIGHT = 2
+"""Tasks a worker: one that runs and one that is ready."""
+LOCAL = "local"
+"""The address that means: a Dask cluster of this machine, started for the occasion."""
+
+ENVIRONMENT = {"PYTHONHASHSEED": "0"} | dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+"""What a worker process starts with: the order of sets and the number of threads must not change a result."""
+
+
+class WorkersLost(Exception):
+    """The work cannot go on: one line that says why. What was finished is safe."""
+
+
+@dataclass(frozen=True)
+class Crew:
+    """Who does the work: kind "here", "processes" or "dask"."""
+
+    kind: str
+    workers: int = 1
+    address: str = ""
+    patience: float = PATIENCE
+
+    def __str__(self) -> str:
+        if self.kind == "dask":
+            return f"Dask at {self.address}" if self.address != LOCAL else f"Dask here, {self.workers} workers"
+        return "this process" if self.kind == "here" else f"{self.workers} processes"
+
+
+def here() -> Crew:
+    """Whoever asks does the work, in this process."""
+    return Crew("here")
+
+
+def processes(workers: int | None = None, patience: float = PATIENCE) -> Crew:
+    """So many worker processes (default: one a core)."""
+    return Crew("processes", _checked(workers), "", patience)
+
+
+def dask(address: str = LOCAL, workers: int | None = None, patience: float = PATIENCE) -> Crew:
+    """The Dask scheduler at this address, or a cluster of this machine ("local")."""
+    if address != LOCAL and "://" not in address:
+        raise ValueError(f'scheduler = {address!r} must read tcp://HOST:PORT, or "{LOCAL}"')
+    return Crew("dask", _checked(workers), address, patience)
+
+
+def crew(workers: int | str | Crew | None = None, scheduler: str | None = None) -> Crew:
+    """The crew that options describe: a number of processes (1: this one), a scheduler's address, or neither."""
+    if isinstance(workers, Crew):
+        return workers
+    if scheduler is not None or isinstance(workers, str):
+        if scheduler is not None and workers is not None:
+            raise ValueError(f"workers = {workers} and scheduler = {scheduler}: give one of them")
+        return dask(str(scheduler if scheduler is not None else workers))
+    return here() if workers is None or _checked(workers) == 1 else processes(workers)
+
+
+def _checked(workers: int | None) -> int:
+    count = (os.cpu_count() or 1) if workers is None else workers
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 4096:
+        raise ValueError(f"workers = {workers!r} must be a whole number from 1 to 4096")
+    return count
+
+
+# -------------------------------------------------------------------------------------------- the work
+
+
+def carry_out(
+    who: Crew,
+    function: Callable[[Any, Task], Answer],
+    shared: Any,
+    tasks: Iterable[Task],
+    expected: float = 0.0,
+    lost: Callable[[Task, str], Answer] | None = None,
+) -> Generator[tuple[Task, Answer], None, None]:
+    """Yield (task, function(shared, task)) for all tasks, in the order in which they are done.
+
+    `shared` goes to each worker once. `expected` is about how many seconds a task takes. A task that no worker
+    survives becomes `lost(task, reason)`, or raises `WorkersLost`. What `function` raises is raised here. Close the
+    generator to stop all workers.
+    """
+    waiting = deque(enumerate(tasks))
+    flying: dict[Future[Answer], tuple[int, Task, float]] = {}
+    attempts: Counter[int] = Counter()
+    slowest = expected
+    with _session(who, shared) as session:
+        while waiting or flying:
+            while waiting and len(flying) < session.window:
+                number, task = waiting.popleft()
+                flying[session.submit(function, task)] = number, task, time.monotonic()
+            done, _ = wait(flying, timeout=max(who.patience, SLACK * slowest), return_when=FIRST_COMPLETED)
+            broken = not done
+            reason = f"no answer for {max(who.patience, SLACK * slowest):.0f} s"
+            for future in done:
+                error = _loss(future)
+                if error is not None:
+                    broken, reason = True, error
+                    continue
+                _, task, since = flying.pop(future)
+                slowest = max(slowest, time.monotonic() - since)
+                yield task, future.result()
+            if broken:
+                gone = [(number, task) for number, task, _ in flying.values()]
+                flying.clear()
+                session.renew(hung=not done)
+                for number, task in reversed(gone):
+                    attempts[number] += 1
+                    if attempts[number] < ATTEMPTS:
+                        waiting.appendleft((number, task))
+                    elif lost is None:
+                        raise WorkersLost(
+                            f"{ATTEMPTS} workers in a row were lost with the same piece of work ({reason})"
+                        )
+                    else:
+                        yield task, lost(task, reason)
+
+
+def _loss(future: Future[Any]) -> str | None:
+    """Why the worker of this future was lost; None if it answered (also: if the answer is an exception)."""
+    try:
+        error = future.exception()
+    except CancelledError:
+        return "the worker or the scheduler was lost"
+    if isinstance(error, BrokenExecutor) or type(error).__name__ in (
+        "KilledWorker",
+        "CommClosedError",
+        "FutureCancelledError",
+    ):
+        return "the worker process died"
+    return None
+
+
+class _Session(ABC):
+    """An open executor, and what stands for the shared value in a task."""
+
+    executor: Executor
+    window: int
+    token: Any = None
+
+    def submit(self, function: Callable[[Any, Task], Answer], task: Task) -> Future[Answer]:
+        try:
+            return self.executor.submit(perform, function, self.token, task)
+        except BrokenExecutor as error:
+            future: Future[Answer] = Future()
+            future.set_exception(error)
+            return future
+
+    @abstractmethod
+    def renew(self, hung: bool) -> None:
+        """A fresh executor after workers were lost; `hung` if they may still be running."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End everything, finished or not."""
+
+
+@contextlib.contextmanager
+def _session(who: Crew, shared: Any) -> Iterator[_Session]:
+    session: _Session
+    if who.kind == "here":
+        session = _Here(shared)
+    elif who.kind == "processes":
+        session = _Processes(who, freeze(shared))
+    else:
+        session = _Dask(who, freeze(shared))
+    try:
+        yield session
+    finally:
+        session.close()
+
+
+# ---------------------------------------------------------------------------------------- in this process
+
+
+class InProcess(Executor):
+    """Runs a call when it is submitted."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """The finished future of the call."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - the future carries it
+            future.set_exception(error)
+        return future
+
+
+class _Here(_Session):
+    window = 1
+
+    def __init__(self, shared: Any):
+        self.executor, self.token = InProcess(), Given(shared)
+
+    def renew(self, hung: bool) -> None:
+        raise WorkersLost("this process lost itself")  # cannot happen: a submitted call is a finished call
+
+    def close(self) -> None:
+        return
+
+
+# ------------------------------------------------------------------------------------------ what workers hold
+
+
+@dataclass(frozen=True)
+class Given:
+    """A shared value as it is."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A shared value on its way to a worker."""
+
+    digest: str
+    data: bytes
+
+
+def freeze(value: Any) -> Frozen:
+    """The value as bytes for workers; with cloudpickle (which comes with Dask) functions without a module pass too."""
+    try:
+        dumps = importlib.import_module("cloudpickle").dumps
+    except ImportError:
+        dumps = pickle.dumps
+    try:
+        data: bytes = dumps(value)
+    except Exception as error:  # noqa: BLE001 - a foreign object may refuse in any way
+        raise ValueError(
+            f"this cannot be sent to worker processes ({type(error).__name__}: {error}):"
+            " use a function of a module, or workers=1"
+        ) from None
+    return Frozen(hashlib.blake2b(data, digest_size=16).hexdigest(), data)
+
+
+_alone = threading.Lock()
+_frozen: Frozen | None = None
+_held: tuple[str, Any] | None = None
+
+
+def perform(function: Callable[[Any, Task], Answer], token: Given | Frozen | None, task: Task) -> Answer:
+    """What a worker does with a task. One at a time in a process: foreign code may use global state."""
+    if isinstance(token, Given):
+        return function(token.value, task)
+    with _alone:
+        return function(_thawed(token if token is not None else _frozen), task)
+
+
+def _thawed(frozen: Frozen | None) -> Any:
+    """The shared value; it is made once a process."""
+    global _held
+    assert frozen is not None
+    if _held is None or _held[0] != frozen.digest:
+        _let_go()
+        try:
+            value = pickle.loads(frozen.data)
+        except Exception as error:  # noqa: BLE001 - importing foreign modules may fail in any way
+            raise WorkersLost(
+                f"a worker cannot load what it is to run ({type(error).__name__}: {error}):"
+                " install the same modules there"
+            ) from None
+        _held = frozen.digest, value
+    return _held[1]
+
+
+def _let_go() -> None:
+    """Close what this process holds (a command that it started, for instance)."""
+    global _held
+    held, _held = _held, None
+    if held is not None and hasattr(held[1], "close"):
+        held[1].close()
+
+
+# --------------------------------------------------------------------------------------------- processes
+
+
+class _Recording(context.SpawnContext):
+    """A context that remembers the processes it has made, so that they can be ended."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: list[context.SpawnProcess] = []
+        make = context.SpawnContext.Process
+
+        def process(*args: Any, **kwargs: Any) -> context.SpawnProcess:
+            made = make(*args, **kwargs)
+            self.made.append(made)
+            return made
+
+        self.Process = process  # type: ignore[misc,assignment]
+
+
+class _Processes(_Session):
+    def __init__(self, who: Crew, frozen: Frozen):
+        self._frozen, self._workers = frozen, who.workers
+        self.window = IN_FLIGHT * who.workers
+        self._open()
+
+    def _open(self) -> None:
+        self._context = _Recording()
+        self.executor = ProcessPoolExecutor(self._workers, self._context, _begin, (self._frozen,))
+
+    def submit(self, function: Callable[[Any, Task], Answer], task: Task) -> Future[Answer]:
+        with environment(ENVIRONMENT), interrupts_held():
+            return super().submit(function, task)
+
+    def renew(self, hung: bool) -> None:
+        self.close()
+        self._open()
+
+    def close(self) -> None:
+        for process in self._context.made:
+            if process.is_alive():
+                process.terminate()
+        deadline = time.monotonic() + 2.0
+        for process in self._context.made:
+            process.join(max(0.0, deadline - time.monotonic()))
+            if process.is_alive():
+                process.kill()
+        self.executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin(frozen: Frozen) -> None:
+    """How a worker process starts: Ctrl-C is the driver's business, and without a driver there is no work."""
+    global _frozen
+    _frozen = frozen
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
+    threading.Thread(target=_follow_parent, daemon=True).start()
+
+
+def _leave(*_: object) -> None:
+    _let_go()
+    os._exit(1)
+
+
+def _follow_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        _leave()
+
+
+@contextlib.contextmanager
+def environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Within: these environment variables."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back while a process starts: it inherits the mask, and so never prints a traceback of its own."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # it would lift the mask when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# -------------------------------------------------------------------------------------------------- Dask
+
+
+def _hold(frozen: Frozen) -> Frozen:
+    """A task whose result is the shared value: Dask carries it to the workers and makes it again if it is lost."""
+    return frozen
+
+
+class _Dask(_Session):
+    def __init__(self, who: Crew, frozen: Frozen):
+        try:
+            self._distributed = importlib.import_module("distributed")
+        except ImportError:
+            raise ValueError("scheduler: Dask is not installed; pip install 'dpso[cluster]'") from None
+        self._who, self._frozen = who, frozen
+        self._end = contextlib.ExitStack()
+        try:
+            self._connect()
+        except BaseException:
+            self._end.close()
+            raise
+        self._share({})
+
+    def _connect(self) -> None:
+        where: Any = self._who.address
+        if where == LOCAL:
+            self._end.enter_context(environment(ENVIRONMENT))
+            with interrupts_held():
+                where = self._end.enter_context(
+                    self._distributed.LocalCluster(
+                        n_workers=self._who.workers,
+                        threads_per_worker=1,
+                        dashboard_address=None,
+                        silence_logs=logging.CRITICAL,
+                    )
+                )
+        try:
+            self._client = self._end.enter_context(self._distributed.Client(where, timeout=10, set_as_default=False))
+        except (OSError, ValueError) as error:
+            raise ValueError(f"scheduler = {self._who.address}: no Dask scheduler answers there ({error})") from None
+
+    def _share(self, only: dict[str, Any]) -> None:
+        self.token = self._client.submit(_hold, self._frozen, pure=False, **only)
+        self.executor = self._client.get_executor(pure=False, **only)
+
+    @property
+    def window(self) -> int:  # type: ignore[override]
+        return IN_FLIGHT * max(1, len(self._client.nthreads()))
+
+    def renew(self, hung: bool) -> None:
+        """Pass over workers that hold work and do not answer; have them restarted where somebody watches over them."""
+        stuck = [worker for worker, keys in self._client.processing().items() if keys] if hung else []
+        self.executor.shutdown(wait=False, cancel_futures=True)
+        with contextlib.suppress(Exception):
+            self._client.restart_workers(stuck, timeout=10, raise_for_error=False) if stuck else None
+        others = [worker for worker in self._client.nthreads() if worker not in stuck]
+        if not others and self._client.status != "running":
+            raise WorkersLost(f"the scheduler at {self._who.address} is gone")
+        self._share({"workers": others} if stuck and others else {})
+
+    def close(self) -> None:
+        with contextlib.suppress(Exception):
+            self.executor.shutdown(wait=False)
+        self._end.close()
+
+
+# ---------------------------------------------------------------------------------------------- progress
+
+
+class Meter:
+    """Says how far the work is and how long it will take: on a terminal twice a second, in a log ever more rarely."""
+
+    def __init__(self, what: str, total: int, say: Callable[[str], None], done: int = 0, live: bool | None = None):
+        self._what, self._total, self._say = what, total, say
+        self._done = self._before = done
+        self._live = sys.stderr.isatty() if live is None else live
+        self._started = time.monotonic()
+        self._next = 0.5 if self._live else 2.0
+
+    def add(self, amount: int) -> None:
+        """So much more is done."""
+        self._done += amount
+        elapsed = time.monotonic() - self._started
+        if elapsed >= self._next:
+            self._next = elapsed + 0.5 if self._live else 1.25 * elapsed
+            self._say(self.text(elapsed))
+
+    def text(self, elapsed: float) -> str:
+        """How far, how fast, how long."""
+        rate = (self._done - self._before) / max(elapsed, 1e-9)
+        left = (self._total - self._done) / max(rate, 1e-9)
+        share = 100 * self._done / max(self._total, 1)
+        return f"{self._what}: {self._done:.3g} of {self._total:.3g} ({share:.0f} %), {duration(left)} left"
+
+
+def duration(seconds: float) -> str:
+    """A time for people: 7 s, 3:05 min, 2:40 h, 3 days."""
+    whole = int(min(seconds, 10.0**12) + 0.5)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60}:{whole % 60:02d} min"
+    return f"{whole // 3600}:{whole % 3600 // 60:02d} h" if whole < 172_800 else f"{whole // 86_400} days"
