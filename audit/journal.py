@@ -141,6 +141,7 @@ class Journal:
             self._check = before
             with contextlib.suppress(OSError):
                 self._file.truncate(at)
+            self._file.seek(at)
             raise JournalError(
                 f"{self.path}: cannot be written ({error.strerror}); what is in it is safe: make room and continue"
                 " with --resume"
