@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 from reference.editions import edition, errata_of, line_marks
-from reference.numbers import MP, Ball, Float64
+from reference.numbers import MP, Ball, Float64, norm
 from reference.privacy import gaussian_mu_safe
 from reference.setting.data import Example
-from reference.setting.losses_weak import MCP, RobustPhaseRetrieval
+from reference.setting.losses_weak import MCP, NegativeQuadratic, RobustPhaseRetrieval
 from reference.setting.sets import Box, L2Ball, LpBall
 from reference.tape import RecordingTape, SeededTape, ZeroTape
 from reference.trace_events import Trace
 from reference.weakly_convex import proximal_guided as pg
 from reference.weakly_convex.functions import linear, mcp, scad, square_residual
 from reference.weakly_convex.mirror import geometry
-from reference.weakly_convex.prox import prox_exact, prox_line
+from reference.weakly_convex.prox import empirical, prox_exact, prox_line, prox_population
 from reference.weakly_convex.strongly_convex import Phase, cited_rate, excess_bound, plan_solver, printed_kappas, scales
 
 K = Float64()
@@ -357,3 +357,26 @@ def test_the_three_number_systems_agree_on_one_tape(p: Any) -> None:
     for other in found[1:]:
         for a, b in zip(found[0], other, strict=True):
             assert max(abs(x - y) for x, y in zip(a, b, strict=True)) < 1e-9
+
+
+@pytest.mark.parametrize("p", [1, Q(3, 2), 2])
+@pytest.mark.statement("eqn:dist_prox_risk", kind="adversarial")
+def test_the_progress_inequality_in_lp(p: Any) -> None:
+    """f = −½⟨a, w⟩² in ℝ³, certified ŵ: the factor (β−ρ̃)/2 holds; attained along a at p = 1."""
+    d = 3
+    a = Example((1, 1, 1), 0) if p == 1 else Example((Q(1, 2), Q(1, 2), Q(1, 2)), 0)
+    loss = NegativeQuadratic(1, 1, 1, p)
+    at = scales(K, p, d, loss.L0, loss.rho)
+    factor = pg.progress_factor(K, at.beta, at.weak)
+    ratios = []
+    for start in ([Q(1, 16)] * 3, [Q(1, 8), Q(-1, 16), Q(1, 32)], [Q(1, 5), 0, 0]):
+        w = K.vector(start)
+        population = empirical(loss, (a,))
+        found = prox_population(K, population, LpBall([0] * d, 1, p), w, tolerance=Q(1, 10**6))
+        delta = norm(K, found.point - w, at.geo.p_bar)
+        gain = population.value(K, w) - found.upper
+        assert gain >= factor * delta * delta - at.beta * found.radius
+        ratios.append(factor * delta * delta / gain)
+    if p == 1:
+        assert max(ratios) > 0.999
+        assert factor > at.weak / 2 * 1.19  # 2κ − 1 = 1.197 times the printed factor
