@@ -88,7 +88,7 @@ def test_the_bound_is_certified_on_balls_and_grows_with_the_gap() -> None:
 
 @pytest.mark.parametrize(("p", "d", "n", "most"), [(2, 5, 2000, 0.0252), (2, 5, 20000, 0.0013), (1, 20, 5000, 0.031)])
 def test_planned_bounds(p: Any, d: int, n: int, most: float) -> None:
-    """At (1, 1e-5), L = ρ = 1: below these figures, which type (A) terms alone reach, and below the trivial bound."""
+    """At (1, 1e-5), L = ρ = 1: below these figures, themselves below the trivial bound."""
     geo = geometry(K, p, d)
     plan = sc.plan_solver(geo, n, MU)
     sc.check_plan(plan, n)
