@@ -7,6 +7,7 @@ anew here; closed formulas (a loss's slope, a noise scale) are taken from `refer
 
 from audit.fast.arrays import Arrays
 from audit.fast.convex import noisy_frank_wolfe, oracle, phased_sgd
+from audit.fast.sets import linear_minimiser
 from audit.fast.smooth import noisy_sfw, noisy_sfw_tight, poly_sfw, poly_sfw_tight
 from audit.fast.tapes import BatchTape, LiveBatch, StackedTapes, in_chunks
 from audit.fast.weakly_convex import proximally_guided
@@ -17,6 +18,7 @@ __all__ = [
     "LiveBatch",
     "StackedTapes",
     "in_chunks",
+    "linear_minimiser",
     "noisy_frank_wolfe",
     "noisy_sfw",
     "noisy_sfw_tight",
