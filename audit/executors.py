@@ -53,6 +53,10 @@ SLACK = 20.0
 """... or so many times the longest time that a task has taken."""
 ATTEMPTS = 4
 """A task that so many workers did not survive, or did not answer, is given up."""
+GRACE = 2.0
+"""Seconds that a worker process gets to end what it has started."""
+CONNECT = 10.0
+"""Seconds that a scheduler gets to answer."""
 IN_FLIGHT = 2
 """Tasks a worker: one that runs and one that is ready."""
 LOCAL = "local"
@@ -367,7 +371,7 @@ class _Processes(_Session):
         for process in self._context.made:
             if process.is_alive():
                 process.terminate()
-        deadline = time.monotonic() + 2.0
+        deadline = time.monotonic() + GRACE
         for process in self._context.made:
             process.join(max(0.0, deadline - time.monotonic()))
             if process.is_alive():
@@ -462,7 +466,7 @@ class _Dask(_Session):
                     )
                 )
         try:
-            self._client = self._end.enter_context(self._distributed.Client(where, timeout=10, set_as_default=False))
+            self._client = self._end.enter_context(self._distributed.Client(where, timeout=CONNECT, set_as_default=False))
         except (OSError, ValueError) as error:
             raise ValueError(f"scheduler = {self._who.address}: no Dask scheduler answers there ({error})") from None
 
@@ -477,7 +481,7 @@ class _Dask(_Session):
     def renew(self, hung: bool) -> None:
         """Pass over workers that hold work and do not answer; have them restarted where somebody watches over them."""
         stuck = [worker for worker, keys in self._client.processing().items() if keys] if hung else []
-        self.executor.shutdown(wait=False, cancel_futures=True)
+        self.executor.shutdown(wait=False)
         with contextlib.suppress(Exception):
             self._client.restart_workers(stuck, timeout=10, raise_for_error=False) if stuck else None
         others = [worker for worker in self._client.nthreads() if worker not in stuck]
