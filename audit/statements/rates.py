@@ -171,9 +171,8 @@ def rate_of_phased_sgd(seed: int) -> Outcome:
 @check("thm:l2_glm", kind="statistical", level="standard")
 def phased_sgd_against_epsilon(seed: int) -> Outcome:
     """Theorem 6 at n = 512 against ε."""
-    run: Study = lambda epsilon, generator: phased(generator, epsilon=epsilon)  # noqa: E731
     values = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2))
-    return study("Algorithm 2: excess risk", "excess risk", "ε", values, run, 1.0, seed)
+    return study("Algorithm 2: excess risk", "excess risk", "ε", values, over("epsilon", phased), 1.0, seed)
 
 
 @check("thm:l2_glm", kind="statistical", level="standard")
@@ -185,7 +184,8 @@ def phased_sgd_against_d(seed: int) -> Outcome:
 @check("thm:l2_glm", kind="statistical", edition="tight", level="standard")
 def rate_of_phased_sgd_tight(seed: int) -> Outcome:
     """The tight noise, up to n = 8192."""
-    return study("Algorithm 2, tight: excess risk", "excess risk", "n", (128, 512, 2048, 8192), over("n", phased, variant="tight"), 1.0, seed)
+    run, ns = over("n", phased, variant="tight"), (128, 512, 2048, 8192)
+    return study("Algorithm 2, tight: excess risk", "excess risk", "n", ns, run, 1.0, seed)
 
 
 def frank_wolfe(
@@ -223,7 +223,8 @@ def frank_wolfe_against_J(seed: int) -> Outcome:
 @check("thm:l1_glm", kind="statistical", edition="tight", level="standard")
 def rate_of_frank_wolfe_tight(seed: int) -> Outcome:
     """Gumbel noise and the tight scale."""
-    return study("Algorithm 3, tight: excess risk", "excess risk", "n", (128, 512, 2048), over("n", frank_wolfe, variant="tight"), 1.0, seed)
+    run, ns = over("n", frank_wolfe, variant="tight"), (128, 512, 2048)
+    return study("Algorithm 3, tight: excess risk", "excess risk", "n", ns, run, 1.0, seed)
 
 
 # ------------------------------------------------------------------------------ smooth, non-convex
