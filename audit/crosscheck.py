@@ -226,7 +226,8 @@ def compare(case: Json, reply: Json, main: str, flags: Mapping[str, str]) -> Ver
         if expected != "match":
             return Verdict(id, expected, "pass")
         why = f"rejected a valid input: {_short(reply['reject'])}"
-        return Verdict(id, expected, "fail", why, flags=flags)
+        compared, divergence = _in_trace(case["trace"], _events(reply.get("trace"), case["trace"])[0])
+        return Verdict(id, expected, "fail", why, divergence, flags, compared)
     if expected == "reject":
         note = f"accepted an input that must be refused (because of {case['reason']})"
         return Verdict(id, expected, "fail", note, flags=flags)
@@ -243,13 +244,9 @@ def compare(case: Json, reply: Json, main: str, flags: Mapping[str, str]) -> Ver
 
 def _first_divergence(case: Json, reply: Json, output: Json, main: str) -> tuple[int, Divergence | None, str]:
     events, unknown = _events(reply.get("trace"), case["trace"])
-    compared = 0
-    for event in case["trace"]:
-        key = _key(event)
-        if key in events:
-            compared += 1
-            if found := differs(event["line"], key, event, events[key]):
-                return compared, found, _hint(unknown)
+    compared, found = _in_trace(case["trace"], events)
+    if found:
+        return compared, found, _hint(unknown)
     for name in [main, *(n for n in case["output"] if n != main and n in output)]:
         compared += 1
         want = {"value": case["output"][name], "radius": case["radius"][name], "tolerance": case["tolerance"][name]}
@@ -257,6 +254,18 @@ def _first_divergence(case: Json, reply: Json, output: Json, main: str) -> tuple
             hint = "" if events else "only the output was compared: send a trace to learn the first line that differs"
             return compared, found, _hint(unknown) or hint
     return compared, None, _hint(unknown)
+
+
+def _in_trace(expected: Iterable[Json], events: Json) -> tuple[int, Divergence | None]:
+    """How many events were compared, up to the first that differs."""
+    compared = 0
+    for event in expected:
+        key = _key(event)
+        if key in events:
+            compared += 1
+            if found := differs(event["line"], key, event, events[key]):
+                return compared, found
+    return compared, None
 
 
 def _hint(unknown: list[str]) -> str:

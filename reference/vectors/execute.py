@@ -74,10 +74,29 @@ class Result:
     gap: Any = None
 
 
-def run(K: Numbers, case: Json, code: Any = CODE) -> Result:
-    """The algorithm of the case, in its variant, on its input and draws."""
-    tape = ReplayTape.from_json(case["draws"])
-    return RUNNERS[case["algorithm"]](K, case["variant"], case["input"], tape, code)
+def run(
+    K: Numbers, case: Json, code: Any = CODE, *, tape: Tape | None = None, trace: Trace | None = None
+) -> Result:
+    """The algorithm of the case, in its variant, on its input and draws (or another tape).
+
+    A `trace` that is handed in holds the events up to a failure, too.
+    """
+    tape = ReplayTape.from_json(case["draws"]) if tape is None else tape
+    trace = Trace() if trace is None else trace
+    return RUNNERS[case["algorithm"]](K, case["variant"], case["input"], _Given(tape, code, trace))
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What a run is given besides the input."""
+
+    tape: Tape
+    code: Any
+    trace: Trace
+
+    def result(self, gap: Any = None, **output: Any) -> Result:
+        """The events so far, and the output."""
+        return Result(tuple(self.trace), output, gap)
 
 
 def declared(case: Json, code: Any = CODE) -> tuple[Draw, ...]:
@@ -92,14 +111,17 @@ def float64(case: Json) -> dict[str, Any]:
 
 def as_reply(K: Numbers, case: Json, code: Any = CODE) -> dict[str, Any]:
     """A run as a client would answer it; floats in place of scalars."""
+    trace = Trace()
     try:
-        done = run(K, case, code)
+        done = run(K, case, code, trace=trace)
     except ValueError as error:
-        return {"reject": str(error)}
-    trace = [
-        {"line": e.line, "name": e.name, "index": list(e.indices), "value": plain(K, e.value)} for e in done.trace
-    ]
-    return {"trace": trace, "output": {name: plain(K, value) for name, value in done.output.items()}}
+        return {"reject": str(error), "trace": as_json(K, trace)}
+    return {"trace": as_json(K, trace), "output": {name: plain(K, value) for name, value in done.output.items()}}
+
+
+def as_json(K: Numbers, trace: Iterable[TraceEvent]) -> list[dict[str, Any]]:
+    """Events as a client sends them."""
+    return [{"line": e.line, "name": e.name, "index": list(e.indices), "value": plain(K, e.value)} for e in trace]
 
 
 def plain(K: Numbers, value: Any) -> Any:
@@ -109,10 +131,6 @@ def plain(K: Numbers, value: Any) -> Any:
     return value if isinstance(value, (int, str)) else K.to_float(value)
 
 
-def _result(trace: Trace, **output: Any) -> Result:
-    return Result(tuple(trace), output)
-
-
 def _start(K: Numbers, data: Json) -> Vector | None:
     return None if data["start"] is None else K.vector(numbers(data["start"]))
 
@@ -120,16 +138,17 @@ def _start(K: Numbers, data: Json) -> Vector | None:
 # ------------------------------------------------------------------------------------------ Algorithm 1
 
 
-def _oracle(K: Numbers, variant: str, data: Json, tape: Tape, code: Any) -> Result:
+def _oracle(K: Numbers, variant: str, data: Json, given: _Given) -> Result:
     gll = GLL(scalar_family(data["loss"]), number(data["L0"]), number(data["R"]))
+    code, trace = given.code, given.trace
     p = code.oracle.oracle_parameters(
         K, beta=number(data["beta"]), alpha=number(data["alpha"]), L0=gll.L0, R=gll.R, M=interval(data["M"])
     )
-    ell, trace = gll.scalar(Example(numbers(data["x"]), number(data["y"]))), Trace()
+    ell = gll.scalar(Example(numbers(data["x"]), number(data["y"])))
     body = code.oracle.oracle_printed if variant == "printed" else code.oracle.oracle
     done = body(K, K.vector(numbers(data["w"])), K.vector(numbers(data["x"])), ell, p, trace)
     trace.mark(11, "output", done.gradient)
-    return _result(trace, gradient=done.gradient, derivative=done.derivative, u=done.u)
+    return given.result(gradient=done.gradient, derivative=done.derivative, u=done.u)
 
 
 # ------------------------------------------------------------------------------------------ Algorithm 2
@@ -148,9 +167,10 @@ def _chosen_oracle(data: Json, code: Any) -> Any:
     return code.oracle.oracle_printed if data["oracle"] == "printed" else code.oracle.oracle
 
 
-def _phased(K: Numbers, variant: str, data: Json, tape: Tape, code: Any) -> Result:
+def _phased(K: Numbers, variant: str, data: Json, given: _Given) -> Result:
     W, records = feasible_set(data["set"]), dataset(data["dataset"])
-    noise = {}
+    code, trace = given.code, given.trace
+    noise = {"sigma": code.phased.sigma_printed}
     if variant == "tight":
         noise["sigma"] = tight_sigma(K, number(data["epsilon"]), number(data["delta"]), data["average"])
     p = code.phased.phased_parameters(
@@ -159,39 +179,38 @@ def _phased(K: Numbers, variant: str, data: Json, tape: Tape, code: Any) -> Resu
         start=None if data["start"] is None else numbers(data["start"]), oracle=_chosen_oracle(data, code),
         average=data["average"], **noise,
     )
-    trace = Trace()
     trace.mark(0, "beta", p.smoothing.beta)
     trace.mark(0, "alpha", p.smoothing.alpha)
-    done = _body(code.phased, "phased_sgd", variant)(K, records, p, tape, trace)
-    return _result(trace, w=done.w)
+    done = _body(code.phased, "phased_sgd", variant)(K, records, p, given.tape, trace)
+    return given.result(w=done.w)
 
 
 # ------------------------------------------------------------------------------------------ Algorithm 3
 
 
-def _frank_wolfe(K: Numbers, variant: str, data: Json, tape: Tape, code: Any) -> Result:
-    W, records, module = feasible_set(data["set"]), dataset(data["dataset"]), code.frank_wolfe
+def _frank_wolfe(K: Numbers, variant: str, data: Json, given: _Given) -> Result:
+    W, records = feasible_set(data["set"]), dataset(data["dataset"])
+    code, module, trace = given.code, given.code.frank_wolfe, given.trace
     p = module.frank_wolfe_parameters(
         K, len(records), _gll(data, 1), W, epsilon=number(data["epsilon"]), delta=number(data["delta"]),
         start=None if data["start"] is None else numbers(data["start"]), T=data["T"], beta=optional(data["beta"]),
         alpha=optional(data["alpha"]), oracle=_chosen_oracle(data, code), noise=data["noise"],
         scale=module.scale_tight if variant == "tight" else module.scale_printed,
     )
-    trace = Trace()
     for name, value in (("D", p.D), ("beta", p.smoothing.beta), ("alpha", p.smoothing.alpha)):
         trace.mark(0, name, value)
-    done = _body(module, "noisy_frank_wolfe", variant)(K, records, p, tape, trace)
-    return _result(trace, w=done.w)
+    done = _body(module, "noisy_frank_wolfe", variant)(K, records, p, given.tape, trace)
+    return given.result(w=done.w)
 
 
 # ------------------------------------------------------------------------------------- Algorithms 4 and 5
 
 
 def _smooth(name: str, module: str) -> Callable[..., Result]:
-    def runner(K: Numbers, variant: str, data: Json, tape: Tape, code: Any) -> Result:
+    def runner(K: Numbers, variant: str, data: Json, given: _Given) -> Result:
         loss, W, records = smooth_loss(data), feasible_set(data["set"]), dataset(data["dataset"])
-        given, trace = optional(data["D"]), Trace()
-        D = W.diameter(K, loss.p) if given is None else K(given)
+        code, trace, declared_D = given.code, given.trace, optional(data["D"])
+        D = W.diameter(K, loss.p) if declared_D is None else K(declared_D)
         trace.mark(0, "D", D)
         options: dict[str, Any] = {"start": _start(K, data), "D": D, "trace": trace}
         privacy = (number(data["epsilon"]), number(data["delta"]))
@@ -201,8 +220,8 @@ def _smooth(name: str, module: str) -> Callable[..., Result]:
         else:
             body, first = _body(getattr(code, module), name, variant), data["rounds"]
             options |= {"exact_budget": data["exact_budget"]}
-        done = body(K, loss, W, records, first, data["b"], *privacy, tape, **options)
-        return _result(trace, w=done.output)
+        done = body(K, loss, W, records, first, data["b"], *privacy, given.tape, **options)
+        return given.result(w=done.output)
 
     return runner
 
@@ -214,17 +233,17 @@ def _plan(data: Json, code: Any) -> tuple[Any, ...]:
     return tuple(code.solver.Phase(phase["n"], phase["T"], number(phase["lambda"])) for phase in data["plan"])
 
 
-def _guided(K: Numbers, variant: str, data: Json, tape: Tape, code: Any) -> Result:
-    trace = Trace()
+def _guided(K: Numbers, variant: str, data: Json, given: _Given) -> Result:
+    code = given.code
     done = _body(code.guided, "proximally_guided", variant)(
         K, weak_loss(data), feasible_set(data["set"]), dataset(data["dataset"]), rounds=data["rounds"],
-        plan=_plan(data, code), mu=number(data["mu"]), tape=tape, start=_start(K, data), beta=optional(data["beta"]),
-        trace=trace,
+        plan=_plan(data, code), mu=number(data["mu"]), tape=given.tape, start=_start(K, data),
+        beta=optional(data["beta"]), trace=given.trace,
     )
-    return Result(tuple(trace), {"w": done.w}, done.largest_gap)
+    return given.result(done.largest_gap, w=done.w)
 
 
-RUNNERS: Mapping[str, Callable[[Numbers, str, Json, Tape, Any], Result]] = {
+RUNNERS: Mapping[str, Callable[[Numbers, str, Json, _Given], Result]] = {
     "Alg:gll_oracle": _oracle,
     "Alg:phased": _phased,
     "Alg:nfw": _frank_wolfe,

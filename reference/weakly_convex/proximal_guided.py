@@ -132,6 +132,7 @@ def proximally_guided_printed(
     modulus = at.rho  # [E5.2]
     at = with_beta(K, at, 2 * at.geo.kappa * modulus if beta is None else K(beta), modulus)
     w = W.centre(K) if start is None else start  # L1
+    mark(trace, 1, "beta", at.beta)
     mark(trace, 1, "w", w, 1)
     iterates = [w]
     gap = K(0)
@@ -175,6 +176,7 @@ def proximally_guided(
     modulus = at.weak  # [E5.2]
     at = with_beta(K, at, 2 * at.geo.kappa * modulus if beta is None else K(beta), modulus)
     w = W.centre(K) if start is None else start  # L1
+    mark(trace, 1, "beta", at.beta)
     mark(trace, 1, "w", w, 1)
     iterates = [w]
     gap = K(0)
