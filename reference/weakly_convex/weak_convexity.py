@@ -1,17 +1,20 @@
 """Weak convexity, regular subdifferentials, directional derivatives, normal cones and the stationarity gap.
 
-=====================================  =======================================================================
-paper                                  here
-=====================================  =======================================================================
-eq. (9), Definition 22                 `defect` (any function, any ℓ_p), `modulus` and `violation` (exact, on the
-line) Definition 23, ∂f(w)                   `subdifferential` (line), `MaxOfQuadratics.generators` (ℝ^d) f'(w; e)
-`directional_derivative`; as printed, `directional_derivative_printed` Proposition 24
-`from_directions`: {g : ⟨g, e⟩ ≤ f'(w; e) for all e} Proposition 25                         `subgradient_defect`
-Corollary 26                           `smooth_defect` Theorem 27 (sum rule)                  `sum_rule` Proposition
-28                         `distance_to_zero`, `steepest_descent` Proposition 29
-`stationary_subgradient` N_W(w)                                 `in_normal_cone`, `in_normal_cone_printed` Gap_f(w)
-`gap`, `gap_printed` (line), `gap_of_hull` (ℝ^d, polytopes)
-=====================================  =======================================================================
+===========================  =================================================================================
+paper                        here
+===========================  =================================================================================
+eq. (9), Definition 22       `defect` (any function, any ℓ_p), `modulus` and `violation` (exact, on the line)
+Definition 23, ∂f(w)         `subdifferential` (line), `MaxOfQuadratics.generators` (ℝ^d)
+f'(w; e)                     `directional_derivative`; as printed, `directional_derivative_printed`
+Proposition 24               `from_directions`: {g : ⟨g, e⟩ ≤ f'(w; e) for all e}
+Proposition 25               `subgradient_defect`
+Corollary 26                 `smooth_defect`
+Theorem 27 (sum rule)        `sum_rule`
+Proposition 28               `distance_to_zero`, `steepest_descent`
+Proposition 29               `stationary_subgradient`
+N_W(w)                       `in_normal_cone`, `in_normal_cone_printed`
+Gap_f(w)                     `gap`, `gap_printed` (line), `gap_of_hull` (ℝ^d, polytopes)
+===========================  =================================================================================
 
 On the line everything is a rational number, so the definitions are executed and not approximated: the liminf of
 (f(v) − f(w) − g(v−w))/|v−w| as v → w is min{f'(w+) − g, g − f'(w−)}, hence ∂f(w) = [f'(w−), f'(w+)], empty at a
