@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
+from audit.blackbox.checks import after_run
 from audit.blackbox.foreign import Watch, contained
 from audit.blackbox.outputs import EXACT_BITS, Raised, Table, flatten, tabulate
 from audit.blackbox.result import Finding
@@ -85,6 +86,8 @@ def inspect(
         if make is not None:
             response, more = _response(make, subject, runs[0], replays, epsilon)
             findings, used = findings + response, used + more
+    if target is not mechanism:
+        findings += after_run(target)
     return Inspection(_once(findings), _sites(runs), used, runs)
 
 

@@ -34,8 +34,10 @@ from audit.foreign.subject import Subject
 
 REPLAYS = 3
 """Recorded runs that are replayed."""
-RANDOM_REPLAYS = 12
+RANDOM_REPLAYS = 24
 """The same when records are chosen at random."""
+MOST_REPLAYS = 60
+"""The same when they are, and no difference has been met: the record may not have been chosen."""
 SURE = 1e-3
 """Error level of the lower limit on how often a record takes part."""
 SLACK = 1e-9
@@ -67,11 +69,10 @@ class Comparison:
 
 @dataclass
 class Replayed:
-    """A recorded run, its neighbour on the same draws, and whether anything was out of sight."""
+    """A recorded run, its neighbour on the same draws, and the sums of both."""
 
     first: Trace
     second: Trace
-    faithful: bool
     comparisons: list[Comparison] = field(default_factory=list)
 
     def followed(self, size: int | None) -> bool:
@@ -112,16 +113,24 @@ def replay(subject: Subject, scripts: Sequence[Trace]) -> list[Replayed]:
     usable = [s for s in scripts if s.error is None]
     chosen = any(c.distribution == "choice" or c.hidden for s in usable for c in s.calls)
     out: list[Replayed] = []
-    for script in usable[:RANDOM_REPLAYS]:
-        if len(out) >= REPLAYS and not chosen and any(c.differs for r in out for c in r.comparisons):
+    for number in range(MOST_REPLAYS if usable else 0):
+        met = sum(any(c.differs for c in r.comparisons) for r in out)
+        if (met and number >= (RANDOM_REPLAYS if chosen else REPLAYS)) or (not chosen and number >= len(usable)):
             break
-        control = subject.replay(0, script)
-        faithful = control.diverged is None and control.error is None and _close(control.output, script.output)
-        if not faithful:
+        script = usable[number] if number < len(usable) else subject.record(0)
+        if number < REPLAYS and not _reproduces(subject, script):
             return []
         second = subject.replay(1, script)
-        out.append(Replayed(script, second, faithful, _compare(script, second)))
+        out.append(Replayed(script, second, _compare(script, second)))
+        if chosen and number >= RANDOM_REPLAYS and not script.additions:
+            break
     return out
+
+
+def _reproduces(subject: Subject, script: Trace) -> bool:
+    """Whether the dataset gives the same output on the same draws: if not, some randomness is out of sight."""
+    control = subject.replay(0, script)
+    return control.diverged is None and control.error is None and _close(control.output, script.output)
 
 
 def _compare(first: Trace, second: Trace) -> list[Comparison]:
@@ -228,7 +237,7 @@ def _sensitivity(runs: Sequence[Replayed], epsilon: float, delta: float, size: i
         met = [c for c in met if c.call.index == call and c.differs]
         if not met:
             continue
-        share = _share(len(met), len(runs)) if random_use else 1.0
+        share = max(_share(len(met), len(runs)), _batch_share(runs, call, size)) if random_use else 1.0
         leaves = _continuous_leaves(runs)
         losses = [amplified(loss(c, min(0.5, delta / share), leaves), share) for c in met]
         typical = float(np.sort(losses)[(len(losses) - 1) // 2])
@@ -244,6 +253,15 @@ def _chooses(run: Replayed) -> bool:
 def _share(met: int, runs: int) -> float:
     """A lower confidence limit on how often the difference is there (Clopper–Pearson)."""
     return float(special.betaincinv(met, runs - met + 1, SURE))
+
+
+def _batch_share(runs: Sequence[Replayed], call: int, size: int | None) -> float:
+    """The share of the records in the batch that was chosen last before this call; 0 if none was."""
+    shares = []
+    for r in runs:
+        batches = [c for c in r.first.calls[:call] if c.distribution == "choice" and not c.opaque and c.scale == size]
+        shares.append(len(np.unique(batches[-1].value)) / batches[-1].scale if batches else 0.0)
+    return min(shares)
 
 
 def _continuous_leaves(runs: Sequence[Replayed]) -> int:
