@@ -1,9 +1,10 @@
 """Bugs of real private optimisers and estimators, each in its smallest form, with its exact ε and a repaired twin.
 
-`specimens()` lists them. A specimen is a pair of datasets, a claim, `make(epsilon)` for the broken mechanism and `repaired(epsilon)` for
-its twin. Ground truth is computed, not looked up: `true_epsilon` from the law of the broken mechanism at the claim's δ,
-`twin_epsilon` from that of the twin. `kinds` names the findings that point at the bug; `test` says that the distinguishing
-test finds it. Bugs of plumbing (a mutated input, printing) do not raise ε: there the finding is all there is.
+`specimens()` lists them. A specimen is a pair of datasets, a claim, `make(epsilon)` for the broken mechanism and
+`repaired(epsilon)` for its twin. Ground truth is computed, not looked up: `true_epsilon` from the law of the broken
+mechanism at the claim's δ, `twin_epsilon` from that of the twin. `kinds` names the findings that point at the bug;
+`test` says that the distinguishing test finds it. Bugs of plumbing (a mutated input, printing) do not raise ε: there
+the finding is all there is.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ ZERO, ONE = _column(0.0, 0.0, 0.0, 0.0), _column(1.0, 0.0, 0.0, 0.0)
 
 
 def _grid(value: Any) -> Any:
-    """Rounded to multiples of 2**-20, which hides the lowest bits of floats (they leak on their own, see `audit.zoo`)."""
+    """Rounded to multiples of 2**-20, which hides the lowest bits of floats (they leak on their own, see
+    `audit.zoo`).
+    """
     rounded = np.round(np.asarray(value, dtype=float) * 2**20) / 2**20
     return rounded if rounded.ndim else float(rounded)
 
@@ -164,7 +167,10 @@ def _own_long_generator(epsilon: float) -> Mechanism:
 
 
 def _standard_error(epsilon: float) -> Mechanism:
-    return lambda data, rng: (_grid(data.sum() + rng.laplace(0.0, 1.0 / epsilon)), float(data.std() / math.sqrt(len(data))))
+    return lambda data, rng: (
+        _grid(data.sum() + rng.laplace(0.0, 1.0 / epsilon)),
+        float(data.std() / math.sqrt(len(data))),
+    )
 
 
 def _noisy_error(epsilon: float) -> Mechanism:
@@ -236,7 +242,9 @@ def _mini_batch(scale: Callable[[float, int], float]) -> Make:
 
 
 def _mini_batch_epsilon(scale: float) -> float:
-    """The record is in the batch with probability p = BATCH/n; then it moves the mean by ±1/BATCH. The ratio is largest in the tail."""
+    """The record is in the batch with probability p = BATCH/n; then it moves the mean by ±1/BATCH. The ratio is
+    largest in the tail.
+    """
     p, shift = BATCH / len(WITH), 1 / (BATCH * scale)
     return math.log((1 - p + p * math.exp(shift)) / (1 - p + p * math.exp(-shift)))
 
@@ -315,7 +323,9 @@ def _slope(data: Array, w: Array | float, weight: float) -> Any:
 
 
 def _objective(weight: Callable[[float], float], share: float) -> Make:
-    """Objective perturbation in one dimension: minimise Σ log(1 + e^{−x_i w}) + weight·w²/2 + b·w over [−RADIUS, RADIUS]."""
+    """Objective perturbation in one dimension: minimise Σ log(1 + e^{−x_i w}) + weight·w²/2 + b·w over [−RADIUS,
+    RADIUS].
+    """
 
     def make(epsilon: float) -> Mechanism:
         def mechanism(data: Array, rng: np.random.Generator) -> Any:
@@ -355,9 +365,18 @@ SMALL_WEIGHT = 0.01
 def _sum(name: str, about: str, make: Make, kinds: str, epsilon: float, true_epsilon: float, **more: Any) -> Specimen:
     """A specimen on the sum of four numbers in [0, 1]."""
     return Specimen(
-        name, about, make, more.pop("repaired", _laplace_sum), more.pop("dataset", ZERO), more.pop("neighbour", ONE), epsilon,
-        true_epsilon, more.pop("twin_epsilon", epsilon), frozenset(kinds.split()), **more,
-    )  # fmt: skip
+        name,
+        about,
+        make,
+        more.pop("repaired", _laplace_sum),
+        more.pop("dataset", ZERO),
+        more.pop("neighbour", ONE),
+        epsilon,
+        true_epsilon,
+        more.pop("twin_epsilon", epsilon),
+        frozenset(kinds.split()),
+        **more,
+    )
 
 
 def specimens() -> list[Specimen]:
@@ -371,45 +390,97 @@ def _noise_specimens() -> list[Specimen]:
         _sum("scale-as-loc", "noise scale passed as loc", _scale_as_loc, "scale-as-loc", 0.25, 1.0),
         _sum("fixed-scale", "noise scale that ignores ε", _fixed_scale, "scale-ignores-epsilon", 0.25, 1.0),
         _sum(
-            "mu-as-sigma", "GDP μ used as a standard deviation", _mu_as_sigma, "noise-grows-with-epsilon sensitivity", 1.0,
-            gaussian_epsilon(1 / mu, DELTA), delta=DELTA, repaired=_sigma_from_mu, twin_epsilon=gaussian_epsilon(mu, DELTA),
+            "mu-as-sigma",
+            "GDP μ used as a standard deviation",
+            _mu_as_sigma,
+            "noise-grows-with-epsilon sensitivity",
+            1.0,
+            gaussian_epsilon(1 / mu, DELTA),
+            delta=DELTA,
+            repaired=_sigma_from_mu,
+            twin_epsilon=gaussian_epsilon(mu, DELTA),
         ),
-        _sum("data-dependent-scale", "noise scale taken from the data", _spread_scale, "data-dependent-scale", 0.5, inf),
-        _sum("one-sided-noise", "no noise where there seems nothing to hide", _only_if_needed, "one-sided-noise", 1.0, inf),
         _sum(
-            "shared-noise", "one draw for all coordinates", _one_draw_for_all, "shared-noise", 1.0, inf, repaired=_a_draw_each
+            "data-dependent-scale", "noise scale taken from the data", _spread_scale, "data-dependent-scale", 0.5, inf
+        ),
+        _sum(
+            "one-sided-noise",
+            "no noise where there seems nothing to hide",
+            _only_if_needed,
+            "one-sided-noise",
+            1.0,
+            inf,
+        ),
+        _sum(
+            "shared-noise",
+            "one draw for all coordinates",
+            _one_draw_for_all,
+            "shared-noise",
+            1.0,
+            inf,
+            repaired=_a_draw_each,
         ),
         _sum("ignores-data", "the data do not matter", _ignores_data, "data-independent", 1.0, 0.0, test=False),
-    ]  # fmt: skip
+    ]
 
 
 def _generator_specimens() -> list[Specimen]:
     inf = math.inf
     return [
         _sum("byte-seed", "re-seeded in each call from one byte", _byte_seed, "reseeded", 1.0, inf),
-        _sum("constant-seed", "re-seeded in each call with a constant", _constant_seed, "reseeded deterministic", 1.0, inf),
         _sum(
-            "byte-state", "a generator of its own with one byte of state", _own_byte_generator, "", 1.0, inf,
+            "constant-seed",
+            "re-seeded in each call with a constant",
+            _constant_seed,
+            "reseeded deterministic",
+            1.0,
+            inf,
+        ),
+        _sum(
+            "byte-state",
+            "a generator of its own with one byte of state",
+            _own_byte_generator,
+            "",
+            1.0,
+            inf,
             repaired=_own_long_generator,
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _output_specimens() -> list[Specimen]:
     inf = math.inf
     return [
         _sum(
-            "open-standard-error", "un-noised standard error released", _standard_error, "unnoised-output", 1.0, inf,
-            repaired=_noisy_error, twin_epsilon=0.5 + 0.5 * (ONE.std() - ZERO.std()),
+            "open-standard-error",
+            "un-noised standard error released",
+            _standard_error,
+            "unnoised-output",
+            1.0,
+            inf,
+            repaired=_noisy_error,
+            twin_epsilon=0.5 + 0.5 * (ONE.std() - ZERO.std()),
         ),
-        _sum("one-sided-exception", "an exception on one side only", _raises_on_constant, "one-sided-exceptions", 1.0, inf),
         _sum(
-            "length-leaks", "output shape depends on the data", _one_value_a_class, "shape-depends-on-data", 1.0, inf,
+            "one-sided-exception",
+            "an exception on one side only",
+            _raises_on_constant,
+            "one-sided-exceptions",
+            1.0,
+            inf,
+        ),
+        _sum(
+            "length-leaks",
+            "output shape depends on the data",
+            _one_value_a_class,
+            "shape-depends-on-data",
+            1.0,
+            inf,
             repaired=_declared_classes,
         ),
         _sum("mutates-input", "input changed in place", _changes_input, "mutates-input", 1.0, 1.0, test=False),
         _sum("prints", "writes to stdout in every call", _talks, "prints", 1.0, 1.0, test=False),
-    ]  # fmt: skip
+    ]
 
 
 def _optimiser_specimens() -> list[Specimen]:
@@ -418,29 +489,81 @@ def _optimiser_specimens() -> list[Specimen]:
     loose, tight = _objective_law(SMALL_WEIGHT, 2.0), _objective_law(_curvature_weight(0.5), 4.0)
     return [
         _sum(
-            "batch-mean", "noise for n records, gradient of a mini-batch", _mini_batch(lambda e, n: 2 / (n * e)), "sensitivity", 1.0,
-            _mini_batch_epsilon(2 / len(WITH)), repaired=_mini_batch(lambda e, n: 2 / (BATCH * e)), dataset=WITH, neighbour=WITHOUT,
+            "batch-mean",
+            "noise for n records, gradient of a mini-batch",
+            _mini_batch(lambda e, n: 2 / (n * e)),
+            "sensitivity",
+            1.0,
+            _mini_batch_epsilon(2 / len(WITH)),
+            repaired=_mini_batch(lambda e, n: 2 / (BATCH * e)),
+            dataset=WITH,
+            neighbour=WITHOUT,
             twin_epsilon=_mini_batch_epsilon(2 / BATCH),
         ),
         _sum(
-            "realised-batch", "division by the realised batch size", _realised_batch, "", 0.25, tail, repaired=_expected_batch,
-            dataset=np.zeros(1), neighbour=np.zeros(2), relation="add-remove", twin_epsilon=0.0,
-        ),
-        _sum("no-composition", "no composition over epochs", _epochs(False), "", 0.5, 0.5 * EPOCHS, repaired=_epochs(True)),
-        _sum(
-            "labels-not-clipped", "clipped labels computed and not used", _label_sum(False), "sensitivity", 0.5, 0.5 * 11 / 2,
-            repaired=_label_sum(True), dataset=(FEATURES, LABELS), neighbour=(FEATURES, WILD),
-        ),
-        _sum(
-            "open-curvature", "step size from un-noised curvature", _newton(False), "unnoised-path", 0.5, inf, repaired=_newton(True)
-        ),
-        _sum(
-            "no-regulariser", "regulariser set to 0", _objective(lambda _: 0.0, 0.5), "", 0.5, inf,
-            repaired=_objective(_curvature_weight, 0.5), dataset=POINT, neighbour=NOTHING, twin_epsilon=tight.true_epsilon(),
+            "realised-batch",
+            "division by the realised batch size",
+            _realised_batch,
+            "",
+            0.25,
+            tail,
+            repaired=_expected_batch,
+            dataset=np.zeros(1),
+            neighbour=np.zeros(2),
+            relation="add-remove",
+            twin_epsilon=0.0,
         ),
         _sum(
-            "missing-term", "the analysis' curvature term left out", _objective(lambda _: SMALL_WEIGHT, 1.0), "", 0.5,
-            loose.true_epsilon(), repaired=_objective(_curvature_weight, 0.5), dataset=POINT, neighbour=NOTHING,
+            "no-composition",
+            "no composition over epochs",
+            _epochs(False),
+            "",
+            0.5,
+            0.5 * EPOCHS,
+            repaired=_epochs(True),
+        ),
+        _sum(
+            "labels-not-clipped",
+            "clipped labels computed and not used",
+            _label_sum(False),
+            "sensitivity",
+            0.5,
+            0.5 * 11 / 2,
+            repaired=_label_sum(True),
+            dataset=(FEATURES, LABELS),
+            neighbour=(FEATURES, WILD),
+        ),
+        _sum(
+            "open-curvature",
+            "step size from un-noised curvature",
+            _newton(False),
+            "unnoised-path",
+            0.5,
+            inf,
+            repaired=_newton(True),
+        ),
+        _sum(
+            "no-regulariser",
+            "regulariser set to 0",
+            _objective(lambda _: 0.0, 0.5),
+            "",
+            0.5,
+            inf,
+            repaired=_objective(_curvature_weight, 0.5),
+            dataset=POINT,
+            neighbour=NOTHING,
             twin_epsilon=tight.true_epsilon(),
         ),
-    ]  # fmt: skip
+        _sum(
+            "missing-term",
+            "the analysis' curvature term left out",
+            _objective(lambda _: SMALL_WEIGHT, 1.0),
+            "",
+            0.5,
+            loose.true_epsilon(),
+            repaired=_objective(_curvature_weight, 0.5),
+            dataset=POINT,
+            neighbour=NOTHING,
+            twin_epsilon=tight.true_epsilon(),
+        ),
+    ]

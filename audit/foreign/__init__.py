@@ -1,4 +1,5 @@
-"""Other people's code: `fit(X, y)` classes, grids of parameters and pairs, and the bugs that a look finds before statistics do.
+"""Other people's code: `fit(X, y)` classes, grids of parameters and pairs, and the bugs that a look finds before
+statistics do.
 
 =============  ==========================================================================================
 estimator      a `fit(X, y)` class as a mechanism

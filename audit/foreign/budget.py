@@ -1,7 +1,7 @@
 """What a budget buys, before it is spent.
 
-The strongest outcome of a test with N draws is that every selected guess is right. With n selected draws (n fixed by the
-burn-in) the bound is then the largest ε with P(W ≥ n) ≤ α (`audit.blackbox.confidence`); the largest over n is
+The strongest outcome of a test with N draws is that every selected guess is right. With n selected draws (n fixed by
+the burn-in) the bound is then the largest ε with P(W ≥ n) ≤ α (`audit.blackbox.confidence`); the largest over n is
 what N and δ can certify at best, whatever the mechanism.
 """
 
@@ -33,8 +33,9 @@ class Budget:
 
     def __str__(self) -> str:
         return (
-            f"{self.milliseconds:.3g} ms a call: {self.draws} draws in all; no audit with {self.draws} draws at δ = {self.delta:g} and"
-            f" {100 * self.confidence:g} % confidence can certify more than ε = {self.largest_epsilon:.3g}"
+            f"{self.milliseconds:.3g} ms a call: {self.draws} draws in all; no audit with {self.draws} draws at"
+            f" δ = {self.delta:g} and {100 * self.confidence:g} % confidence can certify more than"
+            f" ε = {self.largest_epsilon:.3g}"
         )
 
 
@@ -42,12 +43,19 @@ def largest_epsilon(draws: int, delta: float = 0.0, confidence: float = 0.95) ->
     """The largest lower bound on ε that `draws` test draws can give."""
     if draws < 1:
         return 0.0
-    sizes = [draws] if delta == 0 else sorted({max(1, round(draws * share)) for share in np.geomspace(1 / draws, 1.0, 24)})
+    sizes = (
+        [draws] if delta == 0 else sorted({max(1, round(draws * share)) for share in np.geomspace(1 / draws, 1.0, 24)})
+    )
     return max(lower_bound(Selection(n, n, draws, delta), 1 - confidence) for n in sizes)
 
 
 def measure(
-    call: Callable[[], Any], *, seconds: float | None = None, samples: int | None = None, delta: float = 0.0, confidence: float = 0.95
+    call: Callable[[], Any],
+    *,
+    seconds: float | None = None,
+    samples: int | None = None,
+    delta: float = 0.0,
+    confidence: float = 0.95,
 ) -> Budget:
     """Time a few calls and work out what the budget buys: `seconds` in all, or `samples` draws a side."""
     if seconds is None and samples is None:

@@ -2,8 +2,8 @@
 
     mechanism = estimator(TheirModel, epsilon=1.0)          # mechanism((X, y), rng) → what is published
 
-Each call makes a fresh object, fits it to its own copy of (X, y) and returns what a reader of the fitted object sees: by
-convention its attributes that end in an underscore (`coef_`, `intercept_`, …), or what `release=` picks.
+Each call makes a fresh object, fits it to its own copy of (X, y) and returns what a reader of the fitted object sees:
+by convention its attributes that end in an underscore (`coef_`, `intercept_`, …), or what `release=` picks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ class Estimator:
     def __post_init__(self) -> None:
         """Refuse what cannot be fitted, before a single call is made."""
         if not callable(self.cls):
-            raise ValueError(f"cls = {self.cls!r} must be a class (or a function that makes an object) with a fit method")
+            raise ValueError(
+                f"cls = {self.cls!r} must be a class (or a function that makes an object) with a fit method"
+            )
         if inspect.isclass(self.cls) and not hasattr(self.cls, self.fit):
             raise ValueError(f"cls = {self.cls.__name__} has no method {self.fit!r}: name it with fit=")
         if self.seed_arg is not None and not accepts(self.cls, self.seed_arg):
@@ -91,7 +93,9 @@ def _arguments(dataset: Any) -> tuple[Any, ...]:
 
 
 def published(fitted: Any) -> Any:
-    """What a reader of a fitted object sees: its attributes with a trailing underscore, or else all public data attributes."""
+    """What a reader of a fitted object sees: its attributes with a trailing underscore, or else all public data
+    attributes.
+    """
     if not hasattr(fitted, "__dict__"):
         return fitted
     attributes = {k: v for k, v in vars(fitted).items() if not k.startswith("_") and not callable(v)}

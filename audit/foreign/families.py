@@ -1,4 +1,6 @@
-"""What the random functions of numpy, `random` and scipy are called with, in one form: a distribution with loc and scale."""
+"""What the random functions of numpy, `random` and scipy are called with, in one form: a distribution with loc and
+scale.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,10 @@ from typing import Any
 import numpy as np
 
 ADDITIVE = frozenset({"normal", "laplace", "logistic", "gumbel", "exponential", "cauchy", "t", "multivariate_normal"})
-"""Distributions of real-valued noise. Integers, choices and permutations are draws, but not noise; uniform numbers mostly
-become something else (a coin, an inverted distribution function) before they meet data, so they are not followed either."""
+"""Distributions of real-valued noise. Integers, choices and permutations are draws, but not noise; uniform numbers
+mostly become something else (a coin, an inverted distribution function) before they meet data, so they are not
+followed either.
+"""
 
 SIGNATURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "normal": ("normal", ("loc", "scale", "size")),
@@ -89,7 +93,9 @@ def in_normal_form(distribution: str, given: dict[str, Any]) -> Parameters:
     if distribution == "exponential" and "rate" in given:
         return Parameters(distribution, 0.0, 1.0 / given["rate"], True)
     if distribution == "multivariate_normal":
-        return Parameters(distribution, given["mean"], np.sqrt(np.diagonal(np.asarray(given["cov"], dtype=float))), True)
+        return Parameters(
+            distribution, given["mean"], np.sqrt(np.diagonal(np.asarray(given["cov"], dtype=float))), True
+        )
     named = "scale" in given or "loc" not in given
     return Parameters(distribution, given.get("loc", 0.0), given.get("scale", 1.0), named)
 

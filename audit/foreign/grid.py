@@ -1,7 +1,7 @@
 """Hyper-parameters × neighbours at one error level.
 
-    result = audit_grid(lambda **p: estimator(TheirModel, **p), {"epsilon": [0.5, 1], "batch": [1, 4]}, neighbour_pairs())
-    print(result); result.write_html("grid.html")
+    result = audit_grid(lambda **p: estimator(TheirModel, **p), {"epsilon": [0.5, 1], "batch": [1, 4]},
+    neighbour_pairs()) print(result); result.write_html("grid.html")
 
 Every cell is an audit of its own at level α/m, m cells in all: with probability 1 − α no correct cell is called
 violated and every lower bound holds (Bonferroni). The claim of a cell is `epsilon=`, or its own parameter "epsilon".
@@ -65,7 +65,7 @@ class GridResult:
 
     @property
     def verdict(self) -> str:
-        """ "violated" if any cell is, "error" if nothing could be tested, else "consistent"."""
+        """One of "violated" (some cell is), "error" (nothing could be tested) and "consistent"."""
         seen = {c.result.verdict for c in self.cells}
         return "violated" if "violated" in seen else "consistent" if "consistent" in seen else "error"
 
@@ -92,8 +92,8 @@ class GridResult:
     def __str__(self) -> str:
         broken = len(self.violations)
         head = (
-            f"{self.verdict.upper()}: {broken} of {len(self.cells)} cells refute their claim, at {100 * self.confidence:g} % confidence for"
-            f" all cells together ({self.seconds:.2g} s)"
+            f"{self.verdict.upper()}: {broken} of {len(self.cells)} cells refute their claim, at"
+            f" {100 * self.confidence:g} % confidence for all cells together ({self.seconds:.2g} s)"
         )
         table = [["", *self.columns]]
         table += [[row, *(self.cell(row, column).text for column in self.columns)] for row in self.rows]
@@ -112,7 +112,8 @@ class GridResult:
         """A page with a heat map: the redder a cell, the further its bound is above its claim."""
         head = tag("tr", tag("th", ""), *(tag("th", c, scope="col") for c in self.columns))
         body = [
-            tag("tr", tag("th", row, scope="row"), *(_heat(self.cell(row, column)) for column in self.columns)) for row in self.rows
+            tag("tr", tag("th", row, scope="row"), *(_heat(self.cell(row, column)) for column in self.columns))
+            for row in self.rows
         ]
         found = [tag("li", f"{finding} (in {count} cells)") for finding, count in self.findings]
         page = tag(
@@ -137,8 +138,8 @@ class GridResult:
 
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2rem;max-width:70rem}table{border-collapse:collapse}"
-    "th{font-weight:600;text-align:left;padding:.3rem .6rem}td{padding:.3rem .6rem;text-align:right;border:1px solid #fff;"
-    "font-variant-numeric:tabular-nums;color:#111}td.error{background:#ccc}td.violated{font-weight:700}"
+    "th{font-weight:600;text-align:left;padding:.3rem .6rem}td{padding:.3rem .6rem;text-align:right;"
+    "border:1px solid #fff;font-variant-numeric:tabular-nums;color:#111}td.error{background:#ccc}td.violated{font-weight:700}"
 )
 
 
@@ -149,7 +150,9 @@ def _heat(cell: Cell) -> Html:
     if r.verdict == "error":
         return tag("td", cell.text, class_="error", title=title)
     ratio = min(3.0, r.epsilon_lower / max(r.claimed_epsilon, 1e-9))
-    low, high, share = ((255, 255, 255), (255, 240, 150), ratio) if ratio <= 1 else ((255, 240, 150), (230, 70, 50), (ratio - 1) / 2)
+    low, high, share = (
+        ((255, 255, 255), (255, 240, 150), ratio) if ratio <= 1 else ((255, 240, 150), (230, 70, 50), (ratio - 1) / 2)
+    )
     colour = ",".join(str(round(a + share * (b - a))) for a, b in zip(low, high, strict=True))
     return tag("td", cell.text, class_=r.verdict, title=title, style=f"background:rgb({colour})")
 
@@ -170,9 +173,9 @@ def audit_grid(
 ) -> GridResult:
     """Audit `make(**parameters)` for every combination of hyper-parameters and every pair, at one error level.
 
-    `grid` maps names to values (all combinations) or lists the combinations; `pairs` holds `NamedPair`s, (dataset, neighbour)
-    tuples, or a dict of named ones. `samples` counts draws a side and cell; `seconds` is shared by all cells. Other
-    keywords go to `audit_dp`.
+    `grid` maps names to values (all combinations) or lists the combinations; `pairs` holds `NamedPair`s, (dataset,
+    neighbour) tuples, or a dict of named ones. `samples` counts draws a side and cell; `seconds` is shared by all
+    cells. Other keywords go to `audit_dp`.
     """
     started = time.monotonic()
     combinations, named = _combinations(grid), _named(pairs)
@@ -185,10 +188,17 @@ def audit_grid(
     cells = []
     for number, (parameters, pair) in enumerate(itertools.product(combinations, named)):
         result = audit_dp(
-            make(**parameters), pair.dataset, pair.neighbour, epsilon=_claim(parameters, epsilon), delta=delta, samples=samples,
-            confidence=1 - level, seed=seed + number, seconds=None if seconds is None else seconds / total,
+            make(**parameters),
+            pair.dataset,
+            pair.neighbour,
+            epsilon=_claim(parameters, epsilon),
+            delta=delta,
+            samples=samples,
+            confidence=1 - level,
+            seed=seed + number,
+            seconds=None if seconds is None else seconds / total,
             **({"neighbours": pair.relation} | options),
-        )  # fmt: skip
+        )
         cells.append(Cell(parameters, pair.name, result))
         if progress is not None:
             progress(f"{number + 1} of {total}: {_row(parameters)} | {pair.name}: {cells[-1].text}")
@@ -222,7 +232,9 @@ def _named(pairs: Any) -> list[NamedPair]:
 def _claim(parameters: dict[str, Any], epsilon: float | None) -> float:
     claimed = parameters.get("epsilon") if epsilon is None else epsilon
     if not isinstance(claimed, int | float) or math.isnan(claimed):
-        raise ValueError('epsilon = None: say what is claimed with epsilon=, or make "epsilon" one of the parameters of the grid')
+        raise ValueError(
+            'epsilon = None: say what is claimed with epsilon=, or make "epsilon" one of the parameters of the grid'
+        )
     return float(claimed)
 
 

@@ -1,9 +1,10 @@
 """A worker process for code that hangs, exits the interpreter, forks or floods.
 
-The worker is a fork in a process group of its own: it needs no pickling of mechanisms or datasets, and ends as a whole. Its file
-descriptors 1 and 2 lead into a pipe that is drained and counted. A counter in shared memory tells the parent when the
-last call began, so that a call which never returns to the interpreter is noticed too. A process that the audited code forks and
-that comes back out of the call would answer twice: it is ended there, and the audit with it. So is a flood of output.
+The worker is a fork in a process group of its own: it needs no pickling of mechanisms or datasets, and ends as a
+whole. Its file descriptors 1 and 2 lead into a pipe that is drained and counted. A counter in shared memory tells the
+parent when the last call began, so that a call which never returns to the interpreter is noticed too. A process that
+the audited code forks and that comes back out of the call would answer twice: it is ended there, and the audit with
+it. So is a flood of output.
 """
 
 from __future__ import annotations
@@ -107,9 +108,13 @@ class Worker:
 
     def _check_behaviour(self) -> None:
         if self.flooded > FLOOD:
-            raise TargetError(f"the mechanism wrote more than {FLOOD} bytes to stdout and was ended: nothing could be tested")
+            raise TargetError(
+                f"the mechanism wrote more than {FLOOD} bytes to stdout and was ended: nothing could be tested"
+            )
         if self.escaped:
-            raise TargetError("the mechanism forked and the copy came back out of the call: which of the two answers is unclear")
+            raise TargetError(
+                "the mechanism forked and the copy came back out of the call: which of the two answers is unclear"
+            )
 
     def _overdue(self) -> bool:
         begun = struct.unpack_from("d", self._clock, 0)[0]
@@ -141,7 +146,8 @@ class Worker:
             if end >= 0:
                 os.close(end)
                 setattr(self, name, -1)
-        if self._chatter >= 0 and not self._drain.join(timeout=1.0) and not self._drain.is_alive():
+        self._drain.join(timeout=1.0)
+        if self._chatter >= 0 and not self._drain.is_alive():
             os.close(self._chatter)
             self._chatter = -1
 
@@ -204,7 +210,9 @@ def _pickled(reply: Any) -> bytes:
     try:
         return pickle.dumps(reply)
     except Exception as error:  # noqa: BLE001 - whatever pickling foreign objects may raise
-        return pickle.dumps(("failed", f"what the mechanism publishes cannot leave its process ({type(error).__name__}): use release="))
+        return pickle.dumps(
+            ("failed", f"what the mechanism publishes cannot leave its process ({type(error).__name__}): use release=")
+        )
 
 
 def _stay_home() -> None:
@@ -244,6 +252,10 @@ class IsolatedTarget:
         """What was noticed in the worker."""
         return self.inner.noticed
 
+    @noticed.setter
+    def noticed(self, value: Noticed) -> None:
+        self.inner.noticed = value
+
     def outputs(self, pair: Pair, labels: Array, name: BlockName) -> Any:
         """The draws of a block, made in the worker."""
         if self._worker is None or pair is not self._pair:
@@ -252,7 +264,9 @@ class IsolatedTarget:
         try:
             outputs, self.inner.noticed = self._worker.ask((labels, name))
             if self.inner.noticed.printed > FLOOD:
-                raise TargetError(f"the mechanism wrote more than {FLOOD} characters to stdout: nothing could be tested")
+                raise TargetError(
+                    f"the mechanism wrote more than {FLOOD} characters to stdout: nothing could be tested"
+                )
         except (TargetError, MechanismTimeout):
             self.close()
             raise
@@ -304,10 +318,13 @@ def in_child(function: Callable[[], Any], timeout: float | None = 60.0) -> Any:
         worker.close()
 
 
-def in_interpreter(python: str, target: str, *, folder: str = ".", parameters: str = "{}", timeout: float | None = 60.0) -> Any:
+def in_interpreter(
+    python: str, target: str, *, folder: str = ".", parameters: str = "{}", timeout: float | None = 60.0
+) -> Any:
     """A mechanism `module:callable` in another interpreter or virtual environment, as a target for `audit_dp`.
 
-    The other interpreter needs neither this package nor numpy. Classes with `fit` are published as by `audit.estimator`.
+    The other interpreter needs neither this package nor numpy. Classes with `fit` are published as by
+    `audit.estimator`.
     """
     import shlex
 

@@ -1,11 +1,11 @@
 """What a few dozen calls show, before any statistics.
 
-Every conclusion from random outputs has a false-alarm level of at most LEVEL = 1e-6: an event that always happens on one side
-and never on the other, in K calls each, has under (ε, δ)-DP a probability of at most s^{2K}, s = (e^ε+δ)/(1+e^ε). *Proof.*
-Let the event have probability p on the dataset and 1−r on the neighbour. Then p ≤ e^ε(1−r) + δ and r ≤ e^ε(1−p) + δ, and the
-chance is (pr)^K. The constraints are convex and symmetric in (p, r), and ln p + ln r is concave and symmetric: the maximum is
-at p = r, where p ≤ e^ε(1−p) + δ, that is p ≤ s. ∎ For large ε that needs more calls than a lint has (it uses up to
-MOST_CALLS a side); the test proper will do it.
+Every conclusion from random outputs has a false-alarm level of at most LEVEL = 1e-6: an event that always happens on
+one side and never on the other, in K calls each, has under (ε, δ)-DP a probability of at most s^{2K}, s =
+(e^ε+δ)/(1+e^ε). *Proof.* Let the event have probability p on the dataset and 1−r on the neighbour. Then p ≤ e^ε(1−r)
++ δ and r ≤ e^ε(1−p) + δ, and the chance is (pr)^K. The constraints are convex and symmetric in (p, r), and ln p + ln
+r is concave and symmetric: the maximum is at p = r, where p ≤ e^ε(1−p) + δ, that is p ≤ s. ∎ For large ε that needs
+more calls than a lint has (it uses up to MOST_CALLS a side); the test proper will do it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ def inspect(
     calls: int | None = None,
     timeout: float | None = 60.0,
 ) -> Inspection:
-    """Look at a mechanism through recorded calls on both datasets and replays; with `make(epsilon)`, at its response to ε."""
+    """Look at a mechanism through recorded calls on both datasets and replays; with `make(epsilon)`, at its response
+    to ε.
+    """
     target = mechanism if isinstance(mechanism, CallableTarget) else CallableTarget(mechanism, release, timeout)
     pair = Pair(dataset, neighbour)
     calls = enough_calls(epsilon, delta) if calls is None else calls
@@ -81,7 +83,11 @@ def inspect(
             *_no_effect(replays),
         ]
         if subject.mutated:
-            findings.append(Finding("mutates-input", "the mechanism changes the dataset it is given; each call gets its own copy here"))
+            findings.append(
+                Finding(
+                    "mutates-input", "the mechanism changes the dataset it is given; each call gets its own copy here"
+                )
+            )
         used = subject.calls
         if make is not None:
             response, more = _response(make, subject, runs[0], replays, epsilon)
@@ -150,10 +156,14 @@ def _shape(output: Any) -> str:
 def _shape_finding(sides: Sequence[Sequence[Any]], calls: int) -> Finding:
     raised = [sum(isinstance(o, Raised) for o in side) for side in sides]
     if raised[0] != raised[1]:
-        message = f"exceptions on one side only: {raised[0]} of {calls} calls on the dataset, {raised[1]} on the neighbour"
+        message = (
+            f"exceptions on one side only: {raised[0]} of {calls} calls on the dataset, {raised[1]} on the neighbour"
+        )
         return Finding("one-sided-exceptions", message, {"dataset": raised[0], "neighbour": raised[1]})
     kinds = [_described(side[0]) for side in sides]
-    return Finding("shape-depends-on-data", f"always {kinds[0]} on the dataset, {kinds[1]} on the neighbour ({calls} calls each)")
+    return Finding(
+        "shape-depends-on-data", f"always {kinds[0]} on the dataset, {kinds[1]} on the neighbour ({calls} calls each)"
+    )
 
 
 def _described(output: Any) -> str:
@@ -174,7 +184,10 @@ def _constant_leaves(tables: Sequence[Table], calls: int) -> list[Finding]:
     if not leaks:
         return []
     shown = ", ".join(map(str, leaks[:5])) + (" …" if len(leaks) > 5 else "")
-    message = f"parts of the output have no noise: position {shown} of {width} never varied in {calls} calls a side and differs between the datasets"
+    message = (
+        f"parts of the output have no noise: position {shown} of {width} never varied in {calls} calls a side and differs"
+        " between the datasets"
+    )
     return [Finding("unnoised-output", message, {"positions": leaks})]
 
 
@@ -193,7 +206,9 @@ def _seeds(runs: tuple[list[Trace], list[Trace]]) -> list[Finding]:
     if values:
         distinct = len(set(values))
         how = f"; {seeds[0][0]} is called inside the mechanism, with " + (
-            f"the constant {values[0]}" if distinct == 1 else f"{distinct} different seeds in {len(values)} calls, all below {max(values) + 1}"
+            f"the constant {values[0]}"
+            if distinct == 1
+            else f"{distinct} different seeds in {len(values)} calls, all below {max(values) + 1}"
         )
     where = f": the draw at {repeated} came out the same in different calls" if repeated else ""
     return [Finding("reseeded", f"noise repeats from call to call{where}{how}", {"seeds": sorted(set(values))[:8]})]
@@ -256,14 +271,23 @@ def _no_effect(replays: Sequence[Replayed]) -> list[Finding]:
         return []
     if len({repr(r.first.output) for r in replays}) < len(replays):
         return []
-    return [Finding("data-independent", f"on equal draws both datasets gave equal outputs and equal quantities, {len(replays)} times of {len(replays)}")]
+    return [
+        Finding(
+            "data-independent",
+            f"on equal draws both datasets gave equal outputs and quantities, {len(replays)} times of {len(replays)}",
+        )
+    ]
 
 
 # ----------------------------------------------------------------------------------------------- response to ε
 
 
 def _response(
-    make: Callable[[float], Callable[..., Any]], subject: Subject, base: list[Trace], replays: Sequence[Replayed], epsilon: float
+    make: Callable[[float], Callable[..., Any]],
+    subject: Subject,
+    base: list[Trace],
+    replays: Sequence[Replayed],
+    epsilon: float,
 ) -> tuple[list[Finding], int]:
     """With a larger ε the noise must not be larger, and where it hides data it must be smaller."""
     target = CallableTarget(make(STEP * epsilon), subject.target.release, subject.target.timeout)
@@ -297,7 +321,10 @@ def _is_sum(call: NoiseCall) -> bool:
 def _scales(base: list[Trace], larger: list[Trace], carries: set[str], epsilon: float) -> list[Finding]:
     before, after = _effective(base), _effective(larger)
     for site in before.keys() & after.keys():
-        at = f"the noise at {site} has scale {before[site]:.4g} at ε = {epsilon:g} and {after[site]:.4g} at ε = {STEP * epsilon:g}"
+        at = (
+            f"the noise at {site} has scale {before[site]:.4g} at ε = {epsilon:g} and {after[site]:.4g} at"
+            f" ε = {STEP * epsilon:g}"
+        )
         if after[site] > before[site] * (1 + 1e-9):
             return [Finding("noise-grows-with-epsilon", at, {"site": site})]
         if site in carries and math.isclose(before[site], after[site], rel_tol=1e-9):
@@ -316,6 +343,9 @@ def _spread(base: list[Trace], larger: list[Trace], epsilon: float) -> list[Find
         away = [np.abs(np.array(c, dtype=float) - np.median(np.array(c, dtype=float))) for c in columns]
         p = float(stats.mannwhitneyu(away[1], away[0], alternative="greater").pvalue)
         if p * min(width, 16) <= LEVEL:
-            message = f"position {leaf} of the output spreads more at ε = {STEP * epsilon:g} than at ε = {epsilon:g} (rank test, p = {p:.1e})"
+            message = (
+                f"position {leaf} of the output spreads more at ε = {STEP * epsilon:g} than at ε = {epsilon:g} (rank"
+                f" test, p = {p:.1e})"
+            )
             return [Finding("noise-grows-with-epsilon", message, {"p": p})]
     return []

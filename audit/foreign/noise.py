@@ -1,9 +1,9 @@
 """Noise that knows where it came from.
 
-While a mechanism is watched, its noise calls return numbers that behave like floats or arrays and remember their call. Multiplying by a
-constant keeps the memory; adding to something else is the moment that matters: it shows the quantity which the noise hides
-and the scale it is hidden with. The sum is an ordinary number again. Any other use (a comparison, a matrix product, a sort)
-makes the draw *opaque*: nothing is concluded from it.
+While a mechanism is watched, its noise calls return numbers that behave like floats or arrays and remember their
+call. Multiplying by a constant keeps the memory; adding to something else is the moment that matters: it shows the
+quantity which the noise hides and the scale it is hidden with. The sum is an ordinary number again. Any other use (a
+comparison, a matrix product, a sort) makes the draw *opaque*: nothing is concluded from it.
 """
 
 from __future__ import annotations
@@ -80,12 +80,13 @@ def operate(ufunc: Callable[..., Any], inputs: tuple[Any, ...], **keywords: Any)
     result = ufunc(*bare, **keywords)
     carriers = [(x, i) for i, x in enumerate(inputs) if _origin(x) is not None]
     if len(carriers) == 1 and result is not NotImplemented:
-        (noise, position), origin = carriers[0], _origin(carriers[0][0])
+        carrier, position = carriers[0]
+        origin = _origin(carrier)
         assert origin is not None
         other = bare[1 - position] if len(inputs) == 2 else None
         if ufunc in (np.add, np.subtract) and _is_number(other):
             if ufunc is np.subtract and position == 0:
-                return -origin.listener.added(origin.times(-1.0), other, -np.asarray(result) if np.ndim(result) else -result)
+                return -origin.listener.added(origin.times(-1.0), other, -result)
             return origin.listener.added(origin if ufunc is np.add else origin.times(-1.0), other, result)
         if ufunc is np.multiply and _is_number(other):
             return wrap(result, origin.times(other))
@@ -158,10 +159,32 @@ def _opaque_method(name: str) -> Callable[..., Any]:
 
 
 for _name in (
-    "__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__", "__hash__", "__abs__", "__float__", "__int__", "__round__",
-    "__trunc__", "__bool__", "__pow__", "__rpow__", "__rtruediv__", "__floordiv__", "__rfloordiv__", "__mod__", "__rmod__",
-    "__divmod__", "__rdivmod__", "is_integer", "hex", "as_integer_ratio",
-):  # fmt: skip
+    "__lt__",
+    "__le__",
+    "__gt__",
+    "__ge__",
+    "__eq__",
+    "__ne__",
+    "__hash__",
+    "__abs__",
+    "__float__",
+    "__int__",
+    "__round__",
+    "__trunc__",
+    "__bool__",
+    "__pow__",
+    "__rpow__",
+    "__rtruediv__",
+    "__floordiv__",
+    "__rfloordiv__",
+    "__mod__",
+    "__rmod__",
+    "__divmod__",
+    "__rdivmod__",
+    "is_integer",
+    "hex",
+    "as_integer_ratio",
+):
     setattr(NoiseFloat, _name, _opaque_method(_name))
 
 
@@ -202,7 +225,9 @@ class NoiseArray(np.ndarray):
         self.view(np.ndarray)[plain(key)] = plain(value)
 
 
-_SHAPES = frozenset({np.reshape, np.ravel, np.squeeze, np.transpose, np.expand_dims, np.atleast_1d, np.atleast_2d, np.copy})
+_SHAPES = frozenset(
+    {np.reshape, np.ravel, np.squeeze, np.transpose, np.expand_dims, np.atleast_1d, np.atleast_2d, np.copy}
+)
 
 
 def _part(origin: Origin, shape: tuple[int, ...], key: Any) -> Origin:
@@ -232,10 +257,38 @@ def _whole_method(name: str) -> Callable[..., Any]:
 
 
 for _name in (
-    "all", "any", "argmax", "argmin", "argsort", "argpartition", "clip", "cumprod", "cumsum", "dot", "item", "max", "mean", "min",
-    "nonzero", "partition", "prod", "put", "round", "searchsorted", "sort", "std", "sum", "take", "tobytes", "tolist", "trace", "var",
-    "__float__", "__int__", "__bool__",
-):  # fmt: skip
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "argsort",
+    "argpartition",
+    "clip",
+    "cumprod",
+    "cumsum",
+    "dot",
+    "item",
+    "max",
+    "mean",
+    "min",
+    "nonzero",
+    "partition",
+    "prod",
+    "put",
+    "round",
+    "searchsorted",
+    "sort",
+    "std",
+    "sum",
+    "take",
+    "tobytes",
+    "tolist",
+    "trace",
+    "var",
+    "__float__",
+    "__int__",
+    "__bool__",
+):
     setattr(NoiseArray, _name, _whole_method(_name))
 
 

@@ -1,7 +1,7 @@
 """Neighbours that bugs show on: a generator for each kind of change, for datasets of 1, 2, 4 or 20 records.
 
-Records are rows of X with norm at most `radius` and, for (X, y), labels of ±1. A `NamedPair` says which kind it is and under which
-relation it is a pair of neighbours. The kinds, and the bugs they bring out:
+Records are rows of X with norm at most `radius` and, for (X, y), labels of ±1. A `NamedPair` says which kind it is
+and under which relation it is a pair of neighbours. The kinds, and the bugs they bring out:
 
 =============  =================================================================================================
 sign-flip      one record replaced by its negative: the replace-one factor 2
@@ -127,7 +127,9 @@ def neighbour_pairs(
     neighbours: str = "replace-one",
     seed: int = 0,
 ) -> list[NamedPair]:
-    """Pairs of each kind and size. Without `kinds`, all kinds of the relation; kinds that make no sense for a size are left out."""
+    """Pairs of each kind and size. Without `kinds`, all kinds of the relation; kinds that make no sense for a size
+    are left out.
+    """
     wanted = [k for k, (relation, _) in KINDS.items() if relation == neighbours] if kinds is None else list(kinds)
     unknown = [k for k in wanted if k not in KINDS]
     if unknown:

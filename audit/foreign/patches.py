@@ -157,7 +157,11 @@ def default_rng(recorder: Recorder, watched_class: Any, original: Callable[..., 
         if not isinstance(seed, np.random.BitGenerator) and not hasattr(seed, "bit_generator"):
             recorder.seeded("numpy.random.default_rng", seed)
         made = original(seed)
-        return made if isinstance(made, watched_class) and type(made) is watched_class else watched_class(made.bit_generator)
+        return (
+            made
+            if isinstance(made, watched_class) and type(made) is watched_class
+            else watched_class(made.bit_generator)
+        )
 
     return watched
 

@@ -1,4 +1,6 @@
-"""From what a caller hands over to something that can be sampled: fresh seeds, one-off calibration, isolation, stored draws."""
+"""From what a caller hands over to something that can be sampled: fresh seeds, one-off calibration, isolation, stored
+draws.
+"""
 
 from __future__ import annotations
 
@@ -61,11 +63,15 @@ def with_fresh_seeds(mechanism: Callable[..., Any], name: str) -> Callable[..., 
 
 
 def with_setup(mechanism: Callable[..., Any], setup: Callable[[], Any]) -> Callable[..., Any]:
-    """The mechanism as `mechanism(dataset, rng, prepared)`, with `prepared = setup()` computed once, without the data."""
+    """The mechanism as `mechanism(dataset, rng, prepared)`, with `prepared = setup()` computed once, without the
+    data.
+    """
     if not callable(setup):
         raise ValueError(f"setup = {setup!r} must be a function of no arguments, called once before the first draw")
     if _positional(mechanism, "") < 3:
-        raise ValueError("setup = … needs a mechanism(dataset, rng, prepared) that takes what setup() returns as its third argument")
+        raise ValueError(
+            "setup = … needs a mechanism(dataset, rng, prepared) that takes what setup() returns as its third argument"
+        )
     kept: list[Any] = []
 
     def prepared(dataset: Any, rng: np.random.Generator) -> Any:

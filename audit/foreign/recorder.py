@@ -1,13 +1,14 @@
 """Watch a mechanism draw its noise: which distribution, which location and scale, from which line.
 
-`numpy.random.*`, `Generator.*`, `RandomState.*`, `random.*` and `scipy.stats.*.rvs` are replaced while a `Recorder` is open and put
-back when it closes, whatever happens in between; names that other modules imported from there (`from numpy.random import laplace`)
-and generators kept in module variables or closures are replaced too. Only the outermost call counts: `random.gauss` draws
-uniforms inside, which are not noise of their own.
+`numpy.random.*`, `Generator.*`, `RandomState.*`, `random.*` and `scipy.stats.*.rvs` are replaced while a `Recorder`
+is open and put back when it closes, whatever happens in between; names that other modules imported from there (`from
+numpy.random import laplace`) and generators kept in module variables or closures are replaced too. Only the outermost
+call counts: `random.gauss` draws uniforms inside, which are not noise of their own.
 
-A recorded run can be replayed: the same draws are dealt out again, call by call, and sums of noise and something else come out as
-they did in the recorded run (see `audit.foreign.replay`). Not seen: generators written in C, the operating system's
-entropy read directly, torch, and a noise loop that goes through `numpy.array([...])` before it is added.
+A recorded run can be replayed: the same draws are dealt out again, call by call, and sums of noise and something else
+come out as they did in the recorded run (see `audit.foreign.replay`). Not seen: generators written in C, the
+operating system's entropy read directly, torch, and a noise loop that goes through `numpy.array([...])` before it is
+added.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ class NoiseCall:
         return self.additive and _nonzero(self.loc)
 
     def __str__(self) -> str:
-        return f"{self.source}.{self.method}: {self.distribution}(loc={_short(self.loc)}, scale={_short(self.scale)}) at {self.site}"
+        law = f"{self.distribution}(loc={_short(self.loc)}, scale={_short(self.scale)})"
+        return f"{self.source}.{self.method}: {law} at {self.site}"
 
 
 @dataclass
@@ -196,7 +198,9 @@ class Recorder:
                 _, loc, scale, _ = distribution._parse_args_rvs(*args, **quiet)
             except (TypeError, ValueError, AttributeError):
                 return self._draw("scipy.stats", distribution.name, Parameters("unknown", 0.0, 1.0, True), value)
-            name = {"norm": "normal", "expon": "exponential", "gumbel_r": "gumbel"}.get(distribution.name, distribution.name)
+            name = {"norm": "normal", "expon": "exponential", "gumbel_r": "gumbel"}.get(
+                distribution.name, distribution.name
+            )
             named = "scale" in kwargs or len(args) > 1 or not _nonzero(loc)
             return self._draw("scipy.stats", distribution.name, Parameters(name, loc, scale, named), value)
         finally:
@@ -207,9 +211,16 @@ class Recorder:
         assert trace is not None
         loc, scale = plain(known.loc), plain(known.scale)
         call = NoiseCall(
-            len(trace.calls), source, method, known.distribution, _kept(loc), _kept(scale), known.named_scale, _site(),
+            len(trace.calls),
+            source,
+            method,
+            known.distribution,
+            _kept(loc),
+            _kept(scale),
+            known.named_scale,
+            _site(),
             np.shape(value),
-        )  # fmt: skip
+        )
         earlier = self._expected(call)
         call.value = value if earlier is None else _dealt(earlier, call, value)
         trace.calls.append(call)
@@ -233,7 +244,9 @@ class Recorder:
             positions = np.asarray(original(range(count), *rest, **kwargs))
         else:
             positions = np.asarray(original(count, *rest, **kwargs))
-        call = NoiseCall(len(self._trace.calls), source, method, "choice", 0.0, count, True, _site(), positions.shape, positions)
+        call = NoiseCall(
+            len(self._trace.calls), source, method, "choice", 0.0, count, True, _site(), positions.shape, positions
+        )
         earlier = self._expected(call)
         if earlier is not None and earlier.scale == count:
             call.value = positions = earlier.value
@@ -265,7 +278,9 @@ class Recorder:
         if trace is None:
             return result
         scale = np.abs(np.asarray(origin.factor, dtype=float)) * np.asarray(origin.call.scale, dtype=float)
-        noise_shape = np.broadcast_shapes(origin.call.shape and np.shape(result), np.shape(scale)) if origin.call.shape else ()
+        noise_shape = (
+            np.broadcast_shapes(origin.call.shape and np.shape(result), np.shape(scale)) if origin.call.shape else ()
+        )
         addition = Addition(origin.call.index, _kept(quantity), scale, _kept(result), noise_shape)
         origin.call.additions += 1
         trace.additions.append(addition)
@@ -294,11 +309,15 @@ class Recorder:
 
         kept = self._patches
         self._generator_class = patches.watched_class(self, np.random.Generator, "Generator", [*SIGNATURES, *CHOICES])
-        state_class = patches.watched_class(self, np.random.RandomState, "RandomState", [*SIGNATURES, *CHOICES], seeds=True)
+        state_class = patches.watched_class(
+            self, np.random.RandomState, "RandomState", [*SIGNATURES, *CHOICES], seeds=True
+        )
         moved: dict[int, Any] = {}
         for name in [*SIGNATURES, *CHOICES]:
             if hasattr(np.random, name):
-                moved[id(getattr(np.random, name))] = patches.function(self, "numpy.random", name, getattr(np.random, name))
+                moved[id(getattr(np.random, name))] = patches.function(
+                    self, "numpy.random", name, getattr(np.random, name)
+                )
         for name in [*PYTHON, "choice", "choices", "sample", "shuffle"]:
             moved[id(getattr(random, name))] = patches.function(self, "random", name, getattr(random, name))
             if name in vars(random.Random):
@@ -339,7 +358,8 @@ def _kept(value: Any) -> Any:
 def _dealt(earlier: NoiseCall, call: NoiseCall, live: Any) -> Any:
     """The recorded draw for this call: as it was, or on the present scale if that has changed.
 
-    A changed location is a quantity that the noise hides (`laplace(loc=answer, scale=b)`): the recorded sum is dealt out.
+    A changed location is a quantity that the noise hides (`laplace(loc=answer, scale=b)`): the recorded sum is dealt
+    out.
     """
     if not call.additive or _equal(earlier.scale, call.scale):
         return earlier.value

@@ -1,20 +1,22 @@
 """Sensitivity replay: both neighbours on the same draws.
 
-A run on the dataset is recorded. Then the neighbour is run with the same draws, and every noisy sum comes out as it did in the
-recorded run: all that the mechanism has published so far is equal on both sides. Hence
+A run on the dataset is recorded. Then the neighbour is run with the same draws, and every noisy sum comes out as it
+did in the recorded run: all that the mechanism has published so far is equal on both sides. Hence
 
-- what the noise is added to may differ only by what the noise was calibrated for: with Δ the difference and b the scale, the loss
-  of this one sum is ‖Δ‖₁/b for Laplace noise and that of a Gaussian mechanism with μ = ‖Δ/σ‖₂ for Gaussian noise;
+- what the noise is added to may differ only by what the noise was calibrated for: with Δ the difference and b the
+  scale, the loss of this one sum is ‖Δ‖₁/b for Laplace noise and that of a Gaussian mechanism with μ = ‖Δ/σ‖₂ for
+  Gaussian noise;
 - the outputs must be equal: if they are not, data reached the output on a path without noise.
 
-**What is sound.** The loss of a sum that is published is a lower bound on the mechanism's loss on this pair. Vectors count
-with their norm when the output has at least as many numbers as the vector (else only one entry may be published, as in a noisy
-maximum, and the largest entry counts). If records are chosen at random, a loss ε₀ that is met with probability p counts as
-ln(1 + p(e^ε₀ − 1)) at δ/p (amplification, tight for one step: Balle, Barthe, Gaboardi 2018), with p a lower confidence limit.
-Draws whose use cannot be followed (comparisons, weighted choices, a noise vector inside an optimiser) make the second kind of
-conclusion impossible, and none is drawn. A third run, of the dataset on its own draws, must reproduce the first; if it does not, the
-mechanism has a source of randomness that is not seen, and nothing is concluded. Privacy that is gained later (by iteration,
-by shares of noise that add up) is not credited: findings are to be read by a person.
+**What is sound.** The loss of a sum that is published is a lower bound on the mechanism's loss on this pair. Vectors
+count with their norm when the output has at least as many numbers as the vector (else only one entry may be
+published, as in a noisy maximum, and the largest entry counts). If records are chosen at random, a loss ε₀ that is
+met with probability p counts as ln(1 + p(e^ε₀ − 1)) at δ/p (amplification, tight for one step: Balle, Barthe,
+Gaboardi 2018), with p a lower confidence limit. Draws whose use cannot be followed (comparisons, weighted choices, a
+noise vector inside an optimiser) make the second kind of conclusion impossible, and none is drawn. A third run, of
+the dataset on its own draws, must reproduce the first; if it does not, the mechanism has a source of randomness that
+is not seen, and nothing is concluded. Privacy that is gained later (by iteration, by shares of noise that add up) is
+not credited: findings are to be read by a person.
 """
 
 from __future__ import annotations
@@ -280,13 +282,16 @@ def _too_small(c: Comparison, found: float, epsilon: float, delta: float, share:
     scale = float(np.max(np.asarray(c.scale, dtype=float)))
     what = f"{c.call.distribution} noise of scale {scale:.4g} drawn at {c.call.site}"
     if _shared(c):
-        message = f"one draw of {what} is added to {difference.size} numbers that move differently: their differences are published"
+        message = (
+            f"one draw of {what} is added to {difference.size} numbers that move differently: their differences are"
+            " published"
+        )
         return Finding("shared-noise", message, {"site": c.call.site, "difference": norm, "scale": scale})
     at_random = "" if share >= 1 else f" (met in a share of at least {share:.2g} of the runs)"
     pure = " (Gaussian noise is never private at δ = 0)" if delta == 0 and "normal" in c.call.distribution else ""
     message = (
-        f"on the same draws the neighbours differ by {norm:.4g} where {what} is added{at_random}: a loss of ε = {found:.4g} at"
-        f" δ = {delta:g} for this sum alone, claimed {epsilon:g}{pure}"
+        f"on the same draws the neighbours differ by {norm:.4g} where {what} is added{at_random}: a loss of"
+        f" ε = {found:.4g} at δ = {delta:g} for this sum alone, claimed {epsilon:g}{pure}"
     )
     return Finding("sensitivity", message, {"site": c.call.site, "difference": norm, "scale": scale, "epsilon": found})
 
@@ -297,13 +302,16 @@ def _open_paths(runs: Sequence[Replayed]) -> list[Finding]:
         for c in r.comparisons:
             if not c.same_scale:
                 message = (
-                    f"the scale of the noise drawn at {c.call.site} depends on the data: {np.max(c.scale):.4g} on the dataset,"
-                    f" {np.max(c.other_scale):.4g} on the neighbour, with everything published so far equal"
+                    f"the scale of the noise drawn at {c.call.site} depends on the data: {np.max(c.scale):.4g} on the"
+                    f" dataset, {np.max(c.other_scale):.4g} on the neighbour, with everything published so far equal"
                 )
                 return [Finding("data-dependent-scale", message, {"site": c.call.site})]
     for r in runs:
         if r.second.diverged is not None and r.first.error is None and r.second.error is None:
-            message = f"which noise is drawn depends on the data, not on what was published: on the neighbour {r.second.diverged}"
+            message = (
+                "which noise is drawn depends on the data, not on what was published: on the neighbour"
+                f" {r.second.diverged}"
+            )
             return [Finding("data-dependent-noise", message)]
     for r in runs:
         if not r.same_output and r.second.diverged is None and r.second.error is None:
@@ -319,4 +327,8 @@ def _where(a: Any, b: Any) -> str:
         return f"{len(x)} against {len(y)} numbers"
     places = [i for i, (p, q) in enumerate(zip(x, y, strict=True)) if p != q and not _near(p, q)]
     shown = ", ".join(map(str, places[:4])) + (" …" if len(places) > 4 else "")
-    return f"at {'position' if len(places) == 1 else 'positions'} {shown} of {len(x)}" if len(x) > 1 else f"{x[0]} against {y[0]}"
+    return (
+        f"at {'position' if len(places) == 1 else 'positions'} {shown} of {len(x)}"
+        if len(x) > 1
+        else f"{x[0]} against {y[0]}"
+    )

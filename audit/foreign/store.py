@@ -1,7 +1,8 @@
 """Draws kept on disk: an audit of slow code that was interrupted goes on where it was.
 
-Blocks of draws are named (seed, stream, pair, index) and can be made in any order, so a file of them is all that is needed: the same
-call of `audit_dp` reads what is there and draws the rest. Blocks are cut into pieces of a few calls, so little is lost.
+Blocks of draws are named (seed, stream, pair, index) and can be made in any order, so a file of them is all that is
+needed: the same call of `audit_dp` reads what is there and draws the rest. Blocks are cut into pieces of a few calls,
+so little is lost.
 """
 
 from __future__ import annotations
@@ -38,6 +39,10 @@ class StoredTarget:
         """What was noticed while drawing (not while reading)."""
         return self.inner.noticed
 
+    @noticed.setter
+    def noticed(self, value: Noticed) -> None:
+        self.inner.noticed = value
+
     def _load(self) -> dict[Any, Any]:
         known: dict[Any, Any] = {}
         if not self.path.exists():
@@ -49,10 +54,10 @@ class StoredTarget:
                 except EOFError:
                     return known
                 except (pickle.UnpicklingError, ValueError, TypeError):
-                    return self._cut(file.tell(), known)
+                    return self._cut(known)
                 known[key] = outputs
 
-    def _cut(self, _position: int, known: dict[Any, Any]) -> dict[Any, Any]:
+    def _cut(self, known: dict[Any, Any]) -> dict[Any, Any]:
         """The last piece is incomplete: the process ended while it was written. Rewrite the file without it."""
         self.path.write_bytes(b"".join(pickle.dumps(item) for item in known.items()))
         return known

@@ -33,7 +33,11 @@ def load(target: str, folder: str, parameters: dict[str, Any]) -> Callable[[Any,
     found = getattr(importlib.import_module(module), name)
     if inspect.isclass(found):
         return lambda dataset, _rng: _fitted(found(**parameters), dataset)
-    positional = [p for p in inspect.signature(found).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    positional = [
+        p
+        for p in inspect.signature(found).parameters.values()
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
     if len(positional) >= 2:
         return lambda dataset, rng: found(dataset, rng, **parameters)
     return lambda dataset, _rng: found(dataset, **parameters)
@@ -73,7 +77,7 @@ def sample(mechanism: Callable[[Any, Any], Any], request: dict[str, Any]) -> dic
         dataset = json.loads(json.dumps(request["dataset"]))
         try:
             outputs.append(plain(mechanism(dataset, rng)))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - an exception is an outcome
             outputs.append({"raises": type(error).__name__})
     return {"outputs": outputs}
 
@@ -89,7 +93,7 @@ def main(argv: list[str]) -> None:
     os.dup2(2, 1)
     try:
         mechanism = load(args.target, args.folder, json.loads(args.parameters))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever the module does on import
         failed = {"error": f"{args.target} cannot be loaded: {type(error).__name__}: {error}"}
         for _ in sys.stdin:
             print(json.dumps(failed), file=replies, flush=True)
