@@ -1,7 +1,7 @@
 """Adversarial checks of deterministic claims: the sensitivity of a query, the accuracy of a gradient oracle.
 
-Both look for the worst case and climb towards it. What they return is a lower bound with a witness: "exceeded" is a proof (run the
-witness), "within" says only that the search did not get higher.
+Both look for the worst case and climb towards it. What they return is a lower bound with a witness: "exceeded" is a
+proof (run the witness), "within" says only that the search did not get higher.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ class SearchResult:
 
     def __str__(self) -> str:
         relation = "EXCEEDED: the" if self.exceeded else "WITHIN: the largest"
-        found = f"{relation} {self.what} found is {self.largest:.6g}, claimed {self.claimed:.6g} (ratio {self._ratio():.4g})"
-        return f"{found}; {self.evaluations} evaluations, seed {self.seed}. Witness: {self.witness!r}"
+        found = f"{relation} {self.what} found is {self.largest:.6g}, claimed {self.claimed:.6g}"
+        found += f", ratio {self._ratio():.4g}; {self.evaluations} evaluations, seed {self.seed}"
+        return f"{found}. Witness: {self.witness!r}"
 
     def _ratio(self) -> float:
         return self.largest / self.claimed if self.claimed > 0 else math.inf if self.largest > 0 else 1.0
@@ -58,7 +59,7 @@ def _judge(largest: float, claimed: float, witness: Any, evaluations: int, seed:
 
 
 def _check(claimed: float, budget: int) -> None:
-    if not (isinstance(claimed, int | float) and claimed >= 0):
+    if not claimed >= 0:
         raise ValueError(f"claimed = {claimed!r} must be a number ≥ 0")
     if budget < 1:
         raise ValueError(f"budget = {budget} must be at least 1")
@@ -80,9 +81,9 @@ def audit_sensitivity(
     """The largest ‖query(D) − query(D')‖ found over neighbours, with its pair.
 
     `neighbours` is a list of pairs (D, D'), a hypothesis strategy of pairs, or a callable that makes a pair (from a
-    `numpy.random.Generator` if it takes an argument). The search climbs: strategies are driven towards larger values; records of listed
-    or generated pairs are recombined, so that new datasets consist of records that occurred; with `bounds`, numeric records also
-    move, within the bounds.
+    `numpy.random.Generator` if it takes an argument). The search climbs: strategies are driven towards larger values;
+    records of listed or generated pairs are recombined, so that new datasets consist of records that occurred; with
+    `bounds`, numeric records also move, within the bounds.
     """
     _check(claimed, budget)
     distance = _Distance(query, _order(norm), budget)
@@ -110,7 +111,8 @@ class _Distance:
 
     def __init__(self, query: Callable[[Any], Any], order: float, budget: int):
         self.query, self.order, self.left = query, order, budget
-        self.largest, self.witness, self.evaluations = -1.0, None, 0
+        self.largest, self.evaluations = -1.0, 0
+        self.witness: tuple[Any, Any] | None = None
 
     def __call__(self, pair: tuple[Any, Any]) -> float:
         self.left -= 1
@@ -133,7 +135,10 @@ def _drive_strategy(distance: _Distance, strategy: Any, seed: int) -> list[tuple
 
     @hypothesis.seed(seed)
     @hypothesis.settings(
-        max_examples=max(1, distance.left * 2 // 3), database=None, deadline=None, phases=phases,
+        max_examples=max(1, distance.left * 2 // 3),
+        database=None,
+        deadline=None,
+        phases=phases,
         suppress_health_check=list(hypothesis.HealthCheck),
     )
     @hypothesis.given(strategy)
@@ -202,7 +207,13 @@ def _moved(record: Any, rng: np.random.Generator, bounds: tuple[float, float]) -
     moved = np.clip(values + scale * rng.standard_normal(values.shape), low, high)
     if rng.random() < 0.3:
         moved = np.where(rng.random(values.shape) < 0.5, low, high)
-    return float(moved) if values.ndim == 0 else type(record)(moved.tolist()) if isinstance(record, list | tuple) else moved
+    return (
+        float(moved)
+        if values.ndim == 0
+        else type(record)(moved.tolist())
+        if isinstance(record, list | tuple)
+        else moved
+    )
 
 
 def _rebuild(like: Any, rows: list[Any]) -> Any:
@@ -233,9 +244,9 @@ def audit_oracle(
 ) -> SearchResult:
     """The largest ‖oracle(w, x, y) − ∇f_β(w, (x, y))‖₂ found, with its input (w, x, y).
 
-    f(w, (x, y)) = loss(⟨w, x⟩, y), convex and L0-Lipschitz in its first argument; f_β is its Moreau smoothing, so the exact gradient is
-    β(m − u*)x with m = ⟨w, x⟩ and u* the minimiser of loss(u, y) + (β/2)(u − m)². The search climbs over w, ‖x‖₂ ≤ R and the labels;
-    |⟨w, x⟩| goes up to `reach` (default 2 + 4L0/β).
+    f(w, (x, y)) = loss(⟨w, x⟩, y), convex and L0-Lipschitz in its first argument; f_β is its Moreau smoothing, so the
+    exact gradient is β(m − u*)x with m = ⟨w, x⟩ and u* the minimiser of loss(u, y) + (β/2)(u − m)². The search climbs
+    over w, ‖x‖₂ ≤ R and the labels; |⟨w, x⟩| goes up to `reach` (default 2 + 4L0/β).
     """
     _check(alpha, budget)
     for name, value in (("beta", beta), ("L0", L0), ("R", R)):
@@ -262,10 +273,11 @@ def audit_oracle(
 
 
 def prox(loss: Callable[[Any, Any], Any], y: Any, beta: float, m: float, L0: float) -> float:
-    """argmin of loss(u, y) + (β/2)(u − m)² over |u − m| ≤ L0/β, to about 1e-20 of the range where the loss takes mpmath numbers.
+    """argmin of loss(u, y) + (β/2)(u − m)² over |u − m| ≤ L0/β, to about 1e-20 of the range where the loss takes
+    mpmath numbers.
 
-    Golden-section search by values: k digits of arithmetic give k/2 digits of the minimiser, so 50 digits are used. A loss
-    that only works in binary64 gives about 1e-8 of the range.
+    Golden-section search by values: k digits of arithmetic give k/2 digits of the minimiser, so 50 digits are used. A
+    loss that only works in binary64 gives about 1e-8 of the range.
     """
     import mpmath
 

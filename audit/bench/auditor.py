@@ -1,9 +1,10 @@
 """The auditor against the best that is possible: every mechanism of the zoo, and the tools that others have.
 
 For each mechanism and number of draws a side: the bound over 15 seeds as a share of `ideal` (Clopper–Pearson on the
-best event of the known law) and of `conditional` (one conditional binomial on the best one-sided event), the time on top of sampling, false
-alarms over 1000 runs at the *exact* ε of each mechanism that has a finite one, and how many draws the anytime mode needs on gross bugs.
-jax-privacy and privacy-estimates take part where they are installed and apply (scalar outputs; the sign of the score is given to them).
+best event of the known law) and of `conditional` (one conditional binomial on the best one-sided event), the time on
+top of sampling, false alarms over 1000 runs at the *exact* ε of each mechanism that has a finite one, and how many
+draws the anytime mode needs on gross bugs. jax-privacy and privacy-estimates take part where they are installed and
+apply (scalar outputs; the sign of the score is given to them).
 
 `DPSO_BENCH=quick` measures a small part.
 """
@@ -47,8 +48,13 @@ def run(progress: Callable[[str], None], **options: Any) -> dict[str, Any]:
 
 def _measure(entry: Entry, samples: Sequence[int], seeds: int, progress: Callable[[str], None]) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "name": entry.name, "delta": entry.delta, "claim": entry.epsilon, "correct": entry.correct,
-        "true": _plain(entry.true_epsilon), "best_peer": entry.best_peer, "at": {},
+        "name": entry.name,
+        "delta": entry.delta,
+        "claim": entry.epsilon,
+        "correct": entry.correct,
+        "true": _plain(entry.true_epsilon),
+        "best_peer": entry.best_peer,
+        "at": {},
     }
     for count in samples:
         bounds, seconds = [], []
@@ -59,10 +65,18 @@ def _measure(entry: Entry, samples: Sequence[int], seeds: int, progress: Callabl
         ideal = entry.law.ideal(count, entry.delta, CONFIDENCE)
         conditional = entry.law.conditional(count, entry.delta, CONFIDENCE)
         row["at"][str(count)] = {
-            "ideal": ideal, "conditional": conditional, "median": float(np.median(bounds)), "worst": min(bounds),
-            "seconds": float(np.median(seconds)), "peers": peers(entry, count),
+            "ideal": ideal,
+            "conditional": conditional,
+            "median": float(np.median(bounds)),
+            "worst": min(bounds),
+            "seconds": float(np.median(seconds)),
+            "peers": peers(entry, count),
         }
-        share = f"{np.median(bounds) / ideal:.2f} / {min(bounds) / ideal:.2f} of ideal {ideal:.3g}" if ideal > 0 else "ideal 0"
+        share = (
+            f"{np.median(bounds) / ideal:.2f} / {min(bounds) / ideal:.2f} of ideal {ideal:.3g}"
+            if ideal > 0
+            else "ideal 0"
+        )
         progress(f"{entry.name}, N = {count}: median / worst {share}, {np.median(seconds):.2f} s")
     return row
 
@@ -72,14 +86,22 @@ def _plain(x: float) -> float | None:
 
 
 def one_audit(entry: Entry, samples: int, seed: int) -> tuple[float, float]:
-    """The bound of one audit and the seconds that it took beyond the mechanism's own sampling."""
+    """The bound of one audit and the processor seconds that it took beyond the mechanism's own sampling."""
     clock = _Clock(entry)
-    started = time.perf_counter()
+    started = time.process_time()
     result = audit_dp(
-        clock.mechanism, entry.dataset, entry.neighbour, epsilon=entry.epsilon, delta=entry.delta, samples=samples, seed=seed,
-        confidence=CONFIDENCE, neighbours="any", floats=entry.floats,
+        clock.mechanism,
+        entry.dataset,
+        entry.neighbour,
+        epsilon=entry.epsilon,
+        delta=entry.delta,
+        samples=samples,
+        seed=seed,
+        confidence=CONFIDENCE,
+        neighbours="any",
+        floats=entry.floats,
     )
-    return result.epsilon_lower, time.perf_counter() - started - clock.spent
+    return result.epsilon_lower, time.process_time() - started - clock.spent
 
 
 class _Clock:
@@ -91,9 +113,9 @@ class _Clock:
 
     def mechanism(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
         """The sampler, timed."""
-        started = time.perf_counter()
+        started = time.process_time()
         out = self._sampler(dataset, size, rng)
-        self.spent += time.perf_counter() - started
+        self.spent += time.process_time() - started
         return out
 
 
@@ -104,8 +126,13 @@ def _alarms(entry: Entry, runs: int, samples: int, progress: Callable[[str], Non
     fixed = anytime = 0
     for seed in range(runs):
         keywords: dict[str, Any] = {
-            "epsilon": entry.true_epsilon, "delta": entry.delta, "samples": samples, "seed": 10_000 + seed,
-            "confidence": CONFIDENCE, "neighbours": "any", "floats": entry.floats,
+            "epsilon": entry.true_epsilon,
+            "delta": entry.delta,
+            "samples": samples,
+            "seed": 10_000 + seed,
+            "confidence": CONFIDENCE,
+            "neighbours": "any",
+            "floats": entry.floats,
         }
         fixed += audit_dp(entry.mechanism, entry.dataset, entry.neighbour, **keywords).violated
         if seed % 4 == 0:
@@ -115,14 +142,25 @@ def _alarms(entry: Entry, runs: int, samples: int, progress: Callable[[str], Non
 
 
 def _until_rejection(entry: Entry, seeds: int) -> float | None:
-    """Median number of draws in all until the anytime mode rejects a claim that is off by a factor two or more; 20000 at most."""
+    """Median number of draws in all until the anytime mode rejects a claim that is off by a factor two or more;
+    20000 at most.
+    """
     if entry.true_epsilon < 2 * entry.epsilon or entry.epsilon == 0 or entry.correct:
         return None
     used = []
     for seed in range(seeds):
         result = audit_dp(
-            entry.mechanism, entry.dataset, entry.neighbour, epsilon=entry.epsilon, delta=entry.delta, samples=10_000, seed=seed,
-            confidence=CONFIDENCE, neighbours="any", floats=entry.floats, anytime=True,
+            entry.mechanism,
+            entry.dataset,
+            entry.neighbour,
+            epsilon=entry.epsilon,
+            delta=entry.delta,
+            samples=10_000,
+            seed=seed,
+            confidence=CONFIDENCE,
+            neighbours="any",
+            floats=entry.floats,
+            anytime=True,
         )
         used.append(result.draws["test"] if result.violated else math.inf)
     return _plain(float(np.median(used)))
@@ -184,7 +222,8 @@ def _power_table(rows: Sequence[dict[str, Any]], count: str) -> str:
     lines = [
         f"N = {int(count):,} draws a side, 95 %",
         "",
-        "| mechanism | true ε(δ) | ideal | bound (median) | of ideal: median, worst | of one conditional binomial | best peer | seconds |",
+        "| mechanism | true ε(δ) | ideal | bound (median) | of ideal: median, worst | of one conditional binomial"
+        " | best peer | seconds |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
@@ -196,7 +235,8 @@ def _power_table(rows: Sequence[dict[str, Any]], count: str) -> str:
         true = "∞" if row["true"] is None else f"{row['true']:.3f}"
         lines.append(
             f"| {row['name']} | {true} | {at['ideal']:.2f} | {at['median']:.2f} | {_share(at['median'], at['ideal'])},"
-            f" {_share(at['worst'], at['ideal'])} | {_share(at['median'], at['conditional'])} | {peer} | {at['seconds']:.2f} |"
+            f" {_share(at['worst'], at['ideal'])} | {_share(at['median'], at['conditional'])} | {peer}"
+            f" | {at['seconds']:.2f} |"
         )
     return "\n".join(lines)
 
@@ -207,7 +247,8 @@ def _share(x: float, of: float) -> str:
 
 def _level_table(result: dict[str, Any]) -> str:
     lines = [
-        "False alarms (bound above the exact ε; 5 % allowed), and draws in all until the anytime mode rejects a claim off by 2 or more",
+        "False alarms (bound above the exact ε; 5 % allowed), and draws in all until the anytime mode rejects a claim"
+        " off by a factor 2 or more",
         "",
         "| mechanism | fixed | anytime | significant excess (1e-3) | draws until rejection |",
         "|---|---|---|---|---|",
@@ -218,8 +259,11 @@ def _level_table(result: dict[str, Any]) -> str:
             continue
         shown = ("–", "–", "–")
         if alarms is not None:
-            shown = (f"{alarms['fixed']}/{alarms['runs']}", f"{alarms['anytime']}/{alarms['anytime_runs']}",
-                     "yes" if excess(alarms["fixed"], alarms["runs"]) else "no")
+            shown = (
+                f"{alarms['fixed']}/{alarms['runs']}",
+                f"{alarms['anytime']}/{alarms['anytime_runs']}",
+                "yes" if excess(alarms["fixed"], alarms["runs"]) else "no",
+            )
         lines.append(f"| {row['name']} | {' | '.join(shown)} | {'–' if until is None else f'{until:.0f}'} |")
     return "\n".join(lines)
 

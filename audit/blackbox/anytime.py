@@ -5,20 +5,19 @@ A gambler starts with 1. Before each draw, using past blocks only, it fixes for 
 
     1 + λ(Z)·(1[b = g(Z)] − q) − c(1−q)δ,      q = e^ε/(1+e^ε).
 
-**Theorem.** If the mechanism is (ε, δ)-DP on the pair, the capital is a non-negative supermartingale: it ever reaches 1/α with
-probability at most α (Ville), at whatever moments one looks and stops.
-*Proof.* Fix the past. For a set A of outputs on which the guess is 1,
-P(b = 1, Z ∈ A) − q·P(Z ∈ A) = ½[(1−q)P(A) − qQ(A)] ≤ ½(1−q)δ, because P(A) ≤ e^εQ(A) + δ and (1−q)e^ε = q; the same holds for
-guess 0 with P and Q exchanged. Write λ(z) = ∫_0^c 1[λ(z) > u] du and apply both bounds to the level sets:
-E[λ(Z)(1[b = g(Z)] − q)] ≤ ∫_0^c 2·½(1−q)δ du = c(1−q)δ. So the expected factor is at most 1. It is non-negative because the
-stakes are capped at c ≤ 0.95/(q + (1−q)δ). ∎
+**Theorem.** If the mechanism is (ε, δ)-DP on the pair, the capital is a non-negative supermartingale: it ever reaches
+1/α with probability at most α (Ville), at whatever moments one looks and stops. *Proof.* Fix the past. For a set A of
+outputs on which the guess is 1, P(b = 1, Z ∈ A) − q·P(Z ∈ A) = ½[(1−q)P(A) − qQ(A)] ≤ ½(1−q)δ, because P(A) ≤ e^εQ(A)
++ δ and (1−q)e^ε = q; the same holds for guess 0 with P and Q exchanged. Write λ(z) = ∫_0^c 1[λ(z) > u] du and apply
+both bounds to the level sets: E[λ(Z)(1[b = g(Z)] − q)] ≤ ∫_0^c 2·½(1−q)δ du = c(1−q)δ. So the expected factor is at
+most 1. It is non-negative because the stakes are capped at c ≤ 0.95/(q + (1−q)δ). ∎
 
-The same draws serve a whole grid of ε, with one capital each. **Lower bound**: the largest grid value such that it and all smaller
-ones have reached 1/α. If the mechanism is ε*-DP, exceeding ε* requires the first grid value ≥ ε* to be reached, a true
-hypothesis: probability at most α, over all looks together. ∎
+The same draws serve a whole grid of ε, with one capital each. **Lower bound**: the largest grid value such that it
+and all smaller ones have reached 1/α. If the mechanism is ε*-DP, exceeding ε* requires the first grid value ≥ ε* to
+be reached, a true hypothesis: probability at most α, over all looks together. ∎
 
-Several pairs share one capital: each block goes to one pair, chosen from the past, and every factor is fair under the claim that
-all pairs satisfy (ε, δ)-DP. Nothing depends on how good the guesses are; they only make the capital grow.
+Several pairs share one capital: each block goes to one pair, chosen from the past, and every factor is fair under the
+claim that all pairs satisfy (ε, δ)-DP. Nothing depends on how good the guesses are; they only make the capital grow.
 """
 
 from __future__ import annotations

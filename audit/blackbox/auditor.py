@@ -1,10 +1,11 @@
 """`audit_dp`: is this mechanism (ε, δ)-DP on these neighbours?
 
-Fixed budget (the default): a few calls to see whether it runs; a burn-in that learns a score and fixes a plan; one exact
-test on fresh draws. The whole audit has one error level α = 1 − confidence:
+Fixed budget (the default): a few calls to see whether it runs; a burn-in that learns a score and fixes a plan; one
+exact test on fresh draws. The whole audit has one error level α = 1 − confidence:
 
 - the plan (pair, score, direction, size) is fixed by the burn-in, so the test has the full level;
-- when floats are read to 30 bits, the granularity of all 53 is tested apart, as a finding, at level α·BIT_SHARE, and the main test
+- when floats are read to 30 bits, the granularity of all 53 is tested apart, as a finding, at level α·BIT_SHARE, and
+  the main test
   has the rest.
 """
 
@@ -43,7 +44,8 @@ from audit.blackbox.sampling import (
 Array = np.ndarray
 
 DEFAULT_SAMPLES = 100_000
-BURN_SHARE = 0.15
+BURN_LEAST = 1500
+BURN_SHARE = 0.14
 BURN_LIMIT = 100_000
 BURN_ENTRIES = 16_000_000
 BIT_SHARE = 0.02
@@ -96,13 +98,13 @@ def audit_dp(
 
     `samples` counts draws a side (2·samples in all); `seconds` limits the time instead, or as well. `pairs` replaces
     dataset and neighbour. `neighbours="search"` treats `dataset` as a `Space` and looks for a pair in it.
-    `floats="bits"` lets the lowest bits of floats count as output; otherwise they are a finding. `release` picks what is
-    published (attribute, key, index or function). A mechanism that cannot be tested gives the verdict "error".
+    `floats="bits"` lets the lowest bits of floats count as output; otherwise they are a finding. `release` picks what
+    is published (attribute, key, index or function). A mechanism that cannot be tested gives the verdict "error".
     """
     started = time.monotonic()
     claim = Claim(epsilon, delta, confidence)
     run = _Run(
-        target=mechanism if hasattr(mechanism, "outputs") else CallableTarget(mechanism, release, timeout),
+        target=_target(mechanism, release, timeout),
         claim=claim,
         seed=secrets.randbits(32) if seed is None else int(seed),
         draws=_budget(samples, seconds),
@@ -126,8 +128,18 @@ def audit_dp(
         return _untested(run, f"a call took longer than timeout = {timeout:g} s")
 
 
+def _target(mechanism: Any, release: Any, timeout: float | None) -> Target:
+    """A target as it is, a callable wrapped."""
+    if hasattr(mechanism, "outputs"):
+        ready: Target = mechanism
+        return ready
+    return CallableTarget(mechanism, release, timeout)
+
+
 def assert_dp(*args: Any, **kwargs: Any) -> AuditResult:
-    """`audit_dp`, for test suites: raises AssertionError with the result's paragraph unless the verdict is "consistent"."""
+    """`audit_dp`, for test suites: raises AssertionError with the result's paragraph unless the verdict is
+    "consistent".
+    """
     result = audit_dp(*args, **kwargs)
     if result.verdict != "consistent":
         raise AssertionError(str(result))
@@ -161,7 +173,9 @@ class _Run:
         done = 0
         while done < draws:
             size = min(self.block_size, draws - done)
-            out.append(draw_block(self.target, pair, BlockName(self.seed, stream, pair.index, len(out)), size, self.bits))
+            out.append(
+                draw_block(self.target, pair, BlockName(self.seed, stream, pair.index, len(out)), size, self.bits)
+            )
             done += size
         return out
 
@@ -187,7 +201,7 @@ def _given_pairs(
 ) -> list[Pair]:
     """The caller's pairs without the equal ones, with a finding for each that is not what it should be."""
     if wanted not in RELATIONS:
-        raise ValueError(f'neighbours = {wanted!r} must be one of {", ".join(RELATIONS)}, search')
+        raise ValueError(f"neighbours = {wanted!r} must be one of {', '.join(RELATIONS)}, search")
     given = [(dataset, neighbour)] if pairs is None else list(pairs)
     if not given:
         raise ValueError("pairs = [] must hold at least one (dataset, neighbour)")
@@ -226,8 +240,8 @@ def _fixed(run: _Run) -> AuditResult:
 
 
 def _burn_draws(run: _Run) -> int:
-    """15 % of the draws; more of a small budget, less of a very large one or of very long outputs."""
-    wanted = max(BURN_SHARE * run.draws, min(run.draws / 2, 600))
+    """About 15 % of the draws; more of a small budget, less of a very large one or of very long outputs."""
+    wanted = min(run.draws / 2, BURN_LEAST + BURN_SHARE * run.draws)
     return int(min(wanted, BURN_LIMIT, max(2000, BURN_ENTRIES // run.width), run.draws - 5))
 
 
@@ -307,7 +321,9 @@ def _test(run: _Run, learned: _Learned, draws: int, alpha: float) -> AuditResult
     index = done = 0
     while done < draws:
         size = min(run.block_size, draws - done)
-        block = draw_block(run.target, learned.pair, BlockName(run.seed, TEST, learned.pair.index, index), size, run.bits)
+        block = draw_block(
+            run.target, learned.pair, BlockName(run.seed, TEST, learned.pair.index, index), size, run.bits
+        )
         main.add(block.values, block.labels)
         if bits is not None:
             from audit.blackbox.granularity import granularity_table
@@ -329,8 +345,8 @@ def _granularity_finding(run: _Run, bits: _Tally) -> list[Finding]:
     if bound <= run.claim.epsilon:
         return []
     message = (
-        f"the lowest bits of the floats tell the datasets apart (loss at least ε = {bound:.3g} on the bits alone); release"
-        ' values rounded to a grid. Not counted in the verdict; floats="bits" counts it'
+        f"the lowest bits of the floats tell the datasets apart (loss at least ε = {bound:.3g} on the bits alone);"
+        ' release values rounded to a grid. Not counted in the verdict; floats="bits" counts it'
     )
     return [Finding("float-granularity", message, {"epsilon_lower": bound})]
 
@@ -338,7 +354,7 @@ def _granularity_finding(run: _Run, bits: _Tally) -> list[Finding]:
 def _conclude(run: _Run, learned: _Learned, seen: Selection, alpha: float) -> AuditResult:
     claim = run.claim
     p = p_value(claim.epsilon, seen)
-    result = AuditResult(
+    return AuditResult(
         verdict="violated" if p <= alpha else "consistent",
         epsilon_lower=lower_bound(seen, alpha),
         delta=claim.delta,
@@ -356,14 +372,23 @@ def _conclude(run: _Run, learned: _Learned, seen: Selection, alpha: float) -> Au
         right=seen.k,
         p_value=p,
     )
-    return result
 
 
 def _untested(run: _Run, reason: str) -> AuditResult:
     claim = run.claim
     return AuditResult(
-        "error", 0.0, claim.delta, claim.confidence, 0, "none", claim.epsilon, math.inf, run.seed,
-        time.monotonic() - run.started, [*run.findings, *after_run(run.target)], reason=reason,
+        "error",
+        0.0,
+        claim.delta,
+        claim.confidence,
+        0,
+        "none",
+        claim.epsilon,
+        math.inf,
+        run.seed,
+        time.monotonic() - run.started,
+        [*run.findings, *after_run(run.target)],
+        reason=reason,
     )
 
 
@@ -387,7 +412,7 @@ def betting_result(state: Betting, run: _Run) -> AuditResult:
         raise TargetError(f"the output was the same in all of {len(keys)} draws: nothing could be tested")
     lower = state.epsilon_lower()
     bets = Selection(state.bets, state.right, max(state.draws, state.bets), claim.delta, 2)
-    result = AuditResult(
+    return AuditResult(
         verdict="violated" if state.claim_refuted else "consistent",
         epsilon_lower=lower,
         delta=claim.delta,
@@ -406,7 +431,6 @@ def betting_result(state: Betting, run: _Run) -> AuditResult:
         mode="anytime",
         state=(state, run),
     )
-    return result
 
 
 def resume(result: AuditResult, samples: int, seconds: float | None = None) -> AuditResult:

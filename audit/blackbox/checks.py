@@ -69,14 +69,18 @@ def after_run(target: Target) -> list[Finding]:
     noticed, findings = target.noticed, []
     if noticed.global_sources:
         names = ", ".join(sorted(noticed.global_sources))
-        findings.append(Finding("global-state", f"draws from the global state of {names}; seeded per block and restored"))
+        findings.append(
+            Finding("global-state", f"draws from the global state of {names}; seeded per block and restored")
+        )
     if noticed.printed:
         first = noticed.first_print.strip()[:80]
         findings.append(Finding("prints", f"{noticed.printed} characters printed (kept off stdout), first: {first!r}"))
     if noticed.warned:
         findings.append(Finding("warns", f"{noticed.warned} warnings, first: {noticed.first_warning[:120]}"))
     if any(noticed.raised):
-        where = " and ".join(f"{count} on the {side}" for count, side in zip(noticed.raised, ("dataset", "neighbour"), strict=True))
+        where = " and ".join(
+            f"{count} on the {side}" for count, side in zip(noticed.raised, ("dataset", "neighbour"), strict=True)
+        )
         last = noticed.first_traceback.strip().splitlines()[-1]
         details = {"traceback": noticed.first_traceback, "dataset": noticed.raised[0], "neighbour": noticed.raised[1]}
         findings.append(Finding("raises", f"exceptions count as outputs: {where}; first: {last}", details))

@@ -150,8 +150,9 @@ def critical_count(epsilon: float, seen: Selection, alpha: float) -> int | None:
 def would_detect(epsilon: float, seen: Selection, alpha: float, power: float = 0.95) -> float:
     """The smallest loss ε' on an event as frequent as the selected one that gives "violated" with this power.
 
-    If the selected draws have P(guess right) = q(ε'), then k ~ Bin(n, q(ε')) (excess mass would only help), and the claim
-    ε is rejected when k reaches the critical count c: solve P(Bin(n, q(ε')) ≥ c) = power. Infinite if nothing rejects.
+    If the selected draws have P(guess right) = q(ε'), then k ~ Bin(n, q(ε')) (excess mass would only help), and the
+    claim ε is rejected when k reaches the critical count c: solve P(Bin(n, q(ε')) ≥ c) = power. Infinite if nothing
+    rejects.
     """
     needed = critical_count(epsilon, seen, alpha)
     if needed is None:

@@ -16,7 +16,9 @@ def describe_event(plan: Plan, table: Table) -> str:
     """What the plan selects, told by the burn-in draws that it would have selected."""
     logits, errors = plan.score.logit(table)
     sure = confidence(plan.mode, logits, errors)
-    limit = plan.threshold if plan.threshold is not None else np.sort(sure)[-min(len(sure), max(1, _scaled(plan, sure)))]
+    limit = (
+        plan.threshold if plan.threshold is not None else np.sort(sure)[-min(len(sure), max(1, _scaled(plan, sure)))]
+    )
     chosen = sure >= limit
     labels = guess(plan.mode, logits)
     parts = []

@@ -1,9 +1,10 @@
 """From a table of outputs to a design matrix that a linear score can use.
 
-Narrow outputs (few leaves) get, for each numeric leaf, a piecewise-linear function with jumps: hinges and steps
-at quantiles of the pooled sample and at the extremes of each side (supports that differ end there). Floats get their
-granularity too: the exponent of the lowest set bit, as cumulative indicators. Tokens, and numeric leaves with few values, get
-one indicator a value and position. Wide outputs are first reduced to a few columns by `audit.blackbox.vectors`.
+Narrow outputs (few leaves) get, for each numeric leaf, a piecewise-linear function with jumps: hinges and steps at
+quantiles of the pooled sample and at the extremes of each side (supports that differ end there). Floats get their
+granularity too: the exponent of the lowest set bit, as cumulative indicators. Tokens, and numeric leaves with few
+values, get one indicator a value and position. Wide outputs are first reduced to a few columns by
+`audit.blackbox.vectors`.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from audit.blackbox.outputs import EXACT_BITS, FALSE, TRUE, Table
+from audit.blackbox.outputs import ABSENT, EXACT_BITS, FALSE, TRUE, Table
 
 Array = np.ndarray
 
-RICH = np.array([0.0003, 0.002, 0.01, 0.03, 0.08, 0.16, 0.27, 0.38, 0.5, 0.62, 0.73, 0.84, 0.92, 0.97, 0.99, 0.998, 0.9997])
+RICH = np.array(
+    [0.0003, 0.002, 0.01, 0.03, 0.08, 0.16, 0.27, 0.38, 0.5, 0.62, 0.73, 0.84, 0.92, 0.97, 0.99, 0.998, 0.9997]
+)
 PLAIN = np.array([0.002, 0.02, 0.08, 0.2, 0.35, 0.5, 0.65, 0.8, 0.92, 0.98, 0.998])
 POOR = np.array([0.02, 0.15, 0.5, 0.85, 0.98])
 """Knots, as quantiles of the pooled sample: the more numeric leaves, the fewer for each."""
@@ -70,7 +73,7 @@ class Column:
         knots = (self.points - self.centre) / self.scale
         hinges = np.maximum(v[:, None] - knots, 0.0)
         steps = (u[:, None] >= self.jumps).astype(float)
-        return np.concatenate([v[:, None], hinges, steps], axis=1) * known[:, None]
+        return np.asarray(np.concatenate([v[:, None], hinges, steps], axis=1) * known[:, None])
 
 
 def lowest_bit(x: Array) -> Array:
@@ -80,6 +83,22 @@ def lowest_bit(x: Array) -> Array:
     low = whole & -whole
     zeros = np.round(np.log2(np.where(low > 0, low, 1).astype(float)))
     return np.asarray(np.where(whole > 0, exponent - 53 + zeros, 1100), dtype=float)
+
+
+def with_summaries(table: Table) -> Table:
+    """The table with columns that compare outputs of different length: how many leaves, how many True, the last number.
+
+    Only for outputs of several leaves of which some are tokens; others are returned as they are.
+    """
+    if table.tokens is None or table.width == 1:
+        return table
+    known = table.tokens == 0
+    last = table.width - 1 - np.argmax(known[:, ::-1], axis=1)
+    number = np.where(known.any(axis=1), np.take_along_axis(table.numbers, last[:, None], axis=1)[:, 0], np.nan)
+    counts = [(table.tokens != ABSENT).sum(axis=1), (table.tokens == TRUE).sum(axis=1)]
+    extra = np.stack([*(c.astype(float) for c in counts), number], axis=1)
+    tokens = np.concatenate([table.tokens, np.zeros(extra.shape, dtype=np.int32)], axis=1)
+    return Table(np.concatenate([table.numbers, extra], axis=1), tokens, table.keys, table.names)
 
 
 class Encoder:

@@ -1,8 +1,9 @@
 """Running somebody else's code: its random state, its prints and warnings, its exceptions, its time.
 
-Much code ignores the generator it is handed and draws from the global state of `random`, `numpy.random` or torch. These are
-seeded for each block of calls, so that a run can be repeated, and put back afterwards. What the code prints or warns is caught and
-counted. A call that takes too long is interrupted (on systems with SIGALRM, in the main thread).
+Much code ignores the generator it is handed and draws from the global state of `random`, `numpy.random` or torch.
+These are seeded for each block of calls, so that a run can be repeated, and put back afterwards. What the code prints
+or warns is caught and counted. A call that takes too long is interrupted (on systems with SIGALRM, in the main
+thread).
 """
 
 from __future__ import annotations
@@ -111,8 +112,8 @@ def _marks(torch: Any) -> tuple[int, ...]:
 class Watch:
     """Interrupts a call that runs longer than `limit` seconds: call `start()` before each call.
 
-    A timer ticks twice a second, so a call costs nothing extra. Only possible in the main thread of a Unix process, and only
-    when the call returns to the interpreter now and then; `active` says whether it works here.
+    A timer ticks twice a second, so a call costs nothing extra. Only possible in the main thread of a Unix process,
+    and only when the call returns to the interpreter now and then; `active` says whether it works here.
     """
 
     def __init__(self, limit: float | None):

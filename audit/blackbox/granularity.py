@@ -11,7 +11,9 @@ from audit.blackbox.outputs import EXACT_BITS, Table, tabulate
 
 
 def granularity_table(raw: Any) -> Table | None:
-    """For each output the exponent of its lowest set bit (the least over its coordinates); None if there are no such floats."""
+    """For each output the exponent of its lowest set bit (the least over its coordinates); None if there are no such
+    floats.
+    """
     if isinstance(raw, np.ndarray):
         if raw.dtype.kind != "f":
             return None

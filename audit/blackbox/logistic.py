@@ -25,7 +25,11 @@ class Fit:
 
 
 def fit_logistic(
-    design: Array, ones: Array, counts: Array, penalty: Array, steps: int = 15,
+    design: Array,
+    ones: Array,
+    counts: Array,
+    penalty: Array,
+    steps: int = 15,
     start: Array | None = None,
 ) -> Fit:
     """Minimise Σ log-loss + ½ Σ penalty_j β_j², where row i stands for counts_i draws, ones_i of them of label 1.
@@ -64,7 +68,9 @@ def _evidence(value: float, penalty: Array, hessian: Array) -> float:
     return -value + 0.5 * float(np.sum(np.log(penalty))) - 0.5 * float(np.linalg.slogdet(hessian)[1])
 
 
-def fit_best(design: Array, ones: Array, counts: Array, penalty: Array, strengths: Sequence[float]) -> tuple[Fit, float]:
+def fit_best(
+    design: Array, ones: Array, counts: Array, penalty: Array, strengths: Sequence[float]
+) -> tuple[Fit, float]:
     """The fit whose multiple of the penalty has the largest evidence, and that multiple."""
     fits: list[tuple[Fit, float]] = []
     for strength in sorted(strengths, reverse=True):

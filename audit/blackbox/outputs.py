@@ -1,7 +1,8 @@
 """Any output as a row of numbers and tokens.
 
-An output is flattened into leaves. A finite number is a number; everything else (a string, None, NaN, ±inf, True, False,
-an exception, a missing position of a shorter output) is a token, an atom of its own. A `Table` holds many outputs:
+An output is flattened into leaves. A finite number is a number; everything else (a string, None, NaN, ±inf, True,
+False, an exception, a missing position of a shorter output) is a token, an atom of its own. A `Table` holds many
+outputs:
 
 =========  ===========================================================================================
 numbers    n × width, the numeric leaves; NaN where the leaf is a token
@@ -32,10 +33,10 @@ EXACT_BITS = 53
 VALUE_BITS = 30
 """Floats are read to this many significant bits unless the caller asks for all 53.
 
-In binary64 every noise of the form "value + draw" shows the value in its lowest bits (Mironov 2012): read to the last bit no
-such program is private at any ε. That is a defect of its own kind, with its own remedy (round the release to a grid), and it is
-reported apart; 30 bits hide it at any number of draws that can be afforded (an output would have to be 2**-23 times the
-scale of the noise) and keep every difference that a reader of printed numbers could see.
+In binary64 every noise of the form "value + draw" shows the value in its lowest bits (Mironov 2012): read to the last
+bit no such program is private at any ε. That is a defect of its own kind, with its own remedy (round the release to a
+grid), and it is reported apart; 30 bits hide it at any number of draws that can be afforded (an output would have to
+be 2**-23 times the scale of the noise) and keep every difference that a reader of printed numbers could see.
 """
 MAX_LEAVES = 4096
 """Longer outputs are compared by key as a whole, and by their first MAX_LEAVES leaves."""
@@ -54,12 +55,18 @@ class Table:
     """Many outputs, flattened. Keys are worked out when they are first asked for."""
 
     def __init__(
-        self, numbers: Array, tokens: Array | None, keys: Array | None = None, names: dict[int, str] | None = None
+        self,
+        numbers: Array,
+        tokens: Array | None,
+        keys: Array | None = None,
+        names: dict[int, str] | None = None,
+        shape: int = 0,
     ):
         self.numbers = numbers
         self.tokens = tokens
         self.names = names or {}
         self._keys = keys
+        self._shape = shape
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -68,7 +75,7 @@ class Table:
     def keys(self) -> Array:
         """One 64-bit number an output, equal for equal outputs."""
         if self._keys is None:
-            self._keys = _row_keys(self.numbers, self.tokens)
+            self._keys = _row_keys(self.numbers, self.tokens, self._shape)
         return self._keys
 
     @property
@@ -79,7 +86,9 @@ class Table:
     def take(self, rows: Array | slice) -> Table:
         """The chosen rows."""
         tokens = None if self.tokens is None else self.tokens[rows]
-        return Table(self.numbers[rows], tokens, None if self._keys is None else self._keys[rows], self.names)
+        return Table(
+            self.numbers[rows], tokens, None if self._keys is None else self._keys[rows], self.names, self._shape
+        )
 
     def token_matrix(self) -> Array:
         """The tokens, with zeros where all leaves are numbers."""
@@ -105,14 +114,19 @@ def tabulate(outputs: Any, bits: int = VALUE_BITS) -> Table:
     Floats are read to `bits` significant bits (53: as they are).
     """
     if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "fiub":
-        return _from_matrix(outputs.reshape(len(outputs), -1), bits)
+        return _from_matrix(outputs.reshape(len(outputs), -1), bits, _nesting(outputs.shape[1:]))
     items = list(outputs)
     types = set(map(type, items))
     if types <= _PLAIN:
-        return _from_matrix(_floats(items)[:, None], bits)
+        return _from_matrix(_floats(items)[:, None], bits, ".")
     if types == {np.ndarray} and _same_numeric_shape(items):
-        return _from_matrix(np.stack(items).reshape(len(items), -1), bits)
+        return _from_matrix(np.stack(items).reshape(len(items), -1), bits, _nesting(items[0].shape))
     return _from_objects(items, bits)
+
+
+def _nesting(shape: tuple[int, ...]) -> str:
+    """The nesting that `_collect` reports for a number or an array of this shape."""
+    return f"a{shape}" if shape else "."
 
 
 def _floats(items: Sequence[Any]) -> Array:
@@ -134,19 +148,22 @@ def _same_numeric_shape(items: Sequence[Array]) -> bool:
     return first.dtype.kind in "fiub" and all(a.shape == first.shape and a.dtype == first.dtype for a in items)
 
 
-def _from_matrix(matrix: Array, bits: int) -> Table:
-    keys = None if matrix.shape[1] <= MAX_LEAVES else _row_keys(np.ascontiguousarray(matrix, dtype=float), None)
+def _from_matrix(matrix: Array, bits: int, nesting: str) -> Table:
+    shape = token_code(nesting)
+    keys = None
+    if matrix.shape[1] > MAX_LEAVES:
+        keys = _row_keys(np.ascontiguousarray(matrix, dtype=float), None, shape)
     values = np.ascontiguousarray(matrix[:, :MAX_LEAVES], dtype=float)
     if matrix.dtype.kind == "f":
         values = significant(values, bits)
     finite = np.isfinite(values)
     if finite.all():
-        return Table(values, None, keys)
+        return Table(values, None, keys, None, shape)
     tokens = np.zeros(values.shape, dtype=np.int32)
     tokens[np.isnan(values)] = NOT_A_NUMBER
     tokens[values == np.inf] = PLUS_INFINITY
     tokens[values == -np.inf] = MINUS_INFINITY
-    return Table(np.where(finite, values, np.nan), tokens, keys, dict(_COMMON))
+    return Table(np.where(finite, values, np.nan), tokens, keys, dict(_COMMON), shape)
 
 
 def significant(x: Array, bits: int) -> Array:
@@ -163,16 +180,15 @@ def significant(x: Array, bits: int) -> Array:
     return np.asarray(np.where(np.isfinite(x), rounded, x))
 
 
-def _row_keys(numbers: Array, tokens: Array | None, extra: Array | None = None) -> Array:
-    """A 64-bit hash of each row; wrap-around arithmetic is meant."""
-    key = np.full(len(numbers), 0x9E3779B97F4A7C15, dtype=np.uint64)
-    if extra is not None:
-        key ^= extra
+def _row_keys(numbers: Array, tokens: Array | None, shapes: Array | int) -> Array:
+    """A 64-bit hash of each row, padding left out, and of its nesting; wrap-around arithmetic is meant."""
+    key = np.full(len(numbers), 0x9E3779B97F4A7C15, dtype=np.uint64) ^ np.asarray(shapes, dtype=np.uint64)
     words = np.where(np.isnan(numbers), 0.0, numbers).view(np.uint64)
     for j in range(numbers.shape[1]):
         word = words[:, j] if tokens is None else words[:, j] ^ (tokens[:, j].astype(np.uint64) << np.uint64(20))
-        key = (key ^ word) * np.uint64(0xD6E8FEB86659FD93)
-        key ^= key >> np.uint64(32)
+        mixed = (key ^ word) * np.uint64(0xD6E8FEB86659FD93)
+        mixed ^= mixed >> np.uint64(32)
+        key = mixed if tokens is None else np.where(tokens[:, j] == ABSENT, key, mixed)
     return key
 
 
@@ -297,7 +313,10 @@ def fit_width(table: Table, width: int) -> Table:
         return table
     tokens = table.token_matrix()
     return Table(
-        _padded(table.numbers[:, :width], width, np.nan), _padded(tokens[:, :width], width, ABSENT), table.keys, table.names
+        _padded(table.numbers[:, :width], width, np.nan),
+        _padded(tokens[:, :width], width, ABSENT),
+        table.keys,
+        table.names,
     )
 
 

@@ -1,9 +1,10 @@
 """What to test, decided on the burn-in: the score, the direction, and how many draws to select.
 
-The burn-in is cut into folds; each fold is scored by a model that has not seen it. Ranked by confidence, the scored draws give
-an honest curve "share of right guesses among the n most confident". The plan maximises the bound which the test draws are
-expected to give. The curve is noisy where n is small, so it is smoothed towards the model's own probabilities and
-lowered by a fraction of its standard error: a choice that is stable from run to run is worth more than the last per cent.
+The burn-in is cut into folds; each fold is scored by a model that has not seen it. Ranked by confidence, the scored
+draws give an honest curve "share of right guesses among the n most confident". The plan maximises the bound which the
+test draws are expected to give. The curve is noisy where n is small, so it is smoothed towards the model's own
+probabilities and lowered by a fraction of its standard error: a choice that is stable from run to run is worth more
+than the last per cent.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ FOLDS = 4
 DISCOUNT = 1.0
 """Standard errors taken off each draw's log-odds before draws are ranked: a sure guess must be known to be sure."""
 CAUTION = 0.5
-"""The curve is lowered by this times √(2 ln(1 + total/size)) standard errors: the largest of total/size noisy values is so high."""
+"""The curve is lowered by this times √(2 ln(1 + total/size)) standard errors: the largest of total/size noisy values
+is so high."""
 LUCK = 0.8
 """The same for the luck of the test itself."""
 BENDS = (0.5, 0.2, 0.07, 0.02, 0.006)
@@ -132,7 +134,8 @@ class Curve:
     def measure(mode: str, logits: Array, errors: Array, labels: Array) -> Curve:
         """The held-out counts, smoothed towards a piecewise-linear fit of "right" against confidence.
 
-        The fit counts as many draws as its standard error is worth, at most SHARE times what was counted, and at most WORTH.
+        The fit counts as many draws as its standard error is worth, at most SHARE times what was counted, and at
+        most WORTH.
         """
         sure, right = confidence(mode, logits, errors), guess(mode, logits) == (labels == 1)
         order = np.argsort(-sure, kind="stable")
@@ -160,7 +163,9 @@ class Curve:
 
 
 def _calibration_design(sure: Array) -> tuple[Array, Array]:
-    """Columns of a piecewise-linear function of the confidence (sorted, largest first), bends near the top; and penalties."""
+    """Columns of a piecewise-linear function of the confidence (sorted, largest first), bends near the top; and
+    penalties.
+    """
     tops = [t for t in BENDS if t * len(sure) >= 40]
     knots = np.unique([sure[int(t * len(sure))] for t in tops])
     centre, scale = float(np.mean(sure)), max(float(np.std(sure)), 1e-3)
@@ -172,6 +177,7 @@ def _calibration_design(sure: Array) -> tuple[Array, Array]:
 def _sizes(sure: Array) -> Array:
     """Candidate sizes: about 80 on a geometric grid, each moved to the end of its run of ties."""
     total = len(sure)
-    grid = np.unique(np.geomspace(min(12, total), total, 80).astype(int))
+    least = min(total, max(4, min(12, total // 300)))
+    grid = np.unique(np.geomspace(least, total, 80).astype(int))
     ends = np.searchsorted(-sure, -sure[grid - 1], side="right")
     return np.unique(ends)

@@ -75,18 +75,18 @@ class AuditResult:
         used = f"{self.samples} draws a side, seed {self.seed}, {self.seconds:.2g} s"
         if self.violated:
             return (
-                f"VIOLATED: not {claim}: the privacy loss on this pair is at least ε = {self.epsilon_lower:.4g} at {sure}"
-                f" ({used}). Event: {self.event}."
+                f"VIOLATED: not {claim}: the privacy loss on this pair is at least ε = {self.epsilon_lower:.4g}"
+                f" at {sure} ({used}). Event: {self.event}."
             )
         reach = (
-            f"a loss of ε ≥ {self.would_detect:.4g} on an event as frequent as the tested one would have been reported with"
-            " probability 0.95"
+            f"a loss of ε ≥ {self.would_detect:.4g} on an event as frequent as the tested one would have been"
+            " reported with probability 0.95"
             if math.isfinite(self.would_detect)
             else "too few draws to report any loss above the claim"
         )
         return (
-            f"CONSISTENT with {claim}: no violation found; the loss on this pair is at least ε = {self.epsilon_lower:.4g} at"
-            f" {sure}; {reach} ({used}). Event: {self.event}."
+            f"CONSISTENT with {claim}: no violation found; the loss on this pair is at least"
+            f" ε = {self.epsilon_lower:.4g} at {sure}; {reach} ({used}). Event: {self.event}."
         )
 
 

@@ -1,7 +1,8 @@
 """Labelled draws, in blocks that can be made in any order.
 
-A block is named by (seed, stream, pair, index): its labels and all its draws come from counter-based generators keyed by that name, so
-the same block is the same wherever and whenever it is made. Streams keep search, burn-in and test draws apart.
+A block is named by (seed, stream, pair, index): its labels and all its draws come from counter-based generators keyed
+by that name, so the same block is the same wherever and whenever it is made. Streams keep search, burn-in and test
+draws apart.
 """
 
 from __future__ import annotations
@@ -114,7 +115,9 @@ def releaser(release: str | int | Callable[[Any], Any] | None) -> Callable[[Any]
 
 @dataclass
 class CallableTarget:
-    """A Python mechanism: `mechanism(dataset, rng)`, `mechanism(dataset)`, or in batches `mechanism(dataset, size, rng)`."""
+    """A Python mechanism: `mechanism(dataset, rng)`, `mechanism(dataset)`, or in batches `mechanism(dataset, size,
+    rng)`.
+    """
 
     mechanism: Callable[..., Any]
     release: str | int | Callable[[Any], Any] | None = None
@@ -127,6 +130,10 @@ class CallableTarget:
             raise ValueError(f"mechanism = {self.mechanism!r} must be callable as mechanism(dataset, rng)")
         self._published = releaser(self.release)
         self._call, self.batched = _calling_convention(self.mechanism)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process: a fresh target for the same mechanism."""
+        return CallableTarget, (self.mechanism, self.release, self.timeout)
 
     def outputs(self, pair: Pair, labels: Array, name: BlockName) -> Any:
         """Call the mechanism for each label, or twice for the two sides of a batch."""

@@ -1,8 +1,9 @@
 """The learned score: an estimate of the log-odds that an output came from the neighbour (label 1).
 
 Two layers. A ridge-penalised logistic regression on the features of an output; it ranks outputs that were never seen
-before. Above it, outputs that repeat (atoms, discrete values, strings) have their own counts, shrunk towards the regression
-by as much as the data ask for. No part of the test's validity rests on this module: it only decides the power.
+before. Above it, outputs that repeat (atoms, discrete values, strings) have their own counts, shrunk towards the
+regression by as much as the data ask for. No part of the test's validity rests on this module: it only decides the
+power.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from audit.blackbox.features import Encoder
+from audit.blackbox.features import Encoder, with_summaries
 from audit.blackbox.logistic import Fit, fit_best
 from audit.blackbox.outputs import Table, fit_width
 from audit.blackbox.threads import single_threaded
@@ -22,7 +23,7 @@ from audit.blackbox.vectors import WIDE, Reducer
 Array = np.ndarray
 
 STRENGTHS = (0.3, 3.0, 30.0, 300.0, 3000.0)
-CELLN=.5
+CELLN = 0.5
 SHRINKAGE = np.array([1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 3000.0])
 
 
@@ -43,7 +44,7 @@ class Score:
         """Learn from labelled draws; the strength of the penalty is chosen among the given ones."""
         width = table.width
         reducer = Reducer.fit(table, labels) if width > WIDE else None
-        narrow = table if reducer is None else reducer.reduce(table)
+        narrow = with_summaries(table) if reducer is None else reducer.reduce(table)
         encoder = Encoder.fit(narrow, labels)
         first, where, counts = _distinct(table.keys)
         ones = np.bincount(where, weights=labels, minlength=len(first))
@@ -64,7 +65,7 @@ class Score:
         return self.cells.refine(table.keys, logits, errors)
 
     def _design(self, table: Table) -> Array:
-        return self.encoder.design(table if self.reducer is None else self.reducer.reduce(table))
+        return self.encoder.design(with_summaries(table) if self.reducer is None else self.reducer.reduce(table))
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,10 @@ class Cells:
         order = np.argsort(keys[repeated])
         keys, n, k, base = (a[repeated][order] for a in (keys, counts, ones, base))
         prior = np.clip(special.expit(base), 1e-4, 1 - 1e-4)
-        fits = [np.sum(special.betaln(k + a * prior, n - k + a * (1 - prior)) - special.betaln(a * prior, a * (1 - prior)))
-                for a in SHRINKAGE]
+        fits = [
+            np.sum(special.betaln(k + a * prior, n - k + a * (1 - prior)) - special.betaln(a * prior, a * (1 - prior)))
+            for a in SHRINKAGE
+        ]
         a = SHRINKAGE[int(np.argmax(fits))]
         p = (k + a * prior) / (n + a)
         return Cells(keys, special.logit(p), n / (n + a), CELLN / np.sqrt(n * p * (1 - p) + 1))

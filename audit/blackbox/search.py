@@ -1,8 +1,9 @@
 """Looking for the pair of neighbours on which a mechanism leaks most.
 
-The caller describes the datasets (`Space`); the search tries patterns (all low, all high, zeros, mixed), replaces or removes one record by
-extremes, zeros, clip thresholds, NaN and infinities, keeps the pairs that look most promising on a few draws, and climbs from
-them. Its draws are its own: the test that follows uses fresh ones, so nothing that happens here can raise a false alarm.
+The caller describes the datasets (`Space`); the search tries patterns (all low, all high, zeros, mixed), replaces or
+removes one record by extremes, zeros, clip thresholds, NaN and infinities, keeps the pairs that look most promising
+on a few draws, and climbs from them. Its draws are its own: the test that follows uses fresh ones, so nothing that
+happens here can raise a false alarm.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class Space:
         middle = (self.low + self.high) / 2
         numbers = [self.low, self.high, *([0.0] if self.low < 0 < self.high else []), middle]
         if self.integer:
-            numbers = list(dict.fromkeys(int(round(x)) for x in numbers))
+            numbers = list(dict.fromkeys(round(x) for x in numbers))
         if not self.dim:
             return [*numbers, *self.special]
         vectors = [[x] * self.dim for x in numbers]
@@ -111,7 +112,11 @@ class Space:
 
 
 def _is_number_like(record: Any) -> bool:
-    return bool(np.all(np.isfinite(np.atleast_1d(np.asarray(record, dtype=float))))) if not isinstance(record, str) else False
+    return (
+        bool(np.all(np.isfinite(np.atleast_1d(np.asarray(record, dtype=float)))))
+        if not isinstance(record, str)
+        else False
+    )
 
 
 def candidates(space: Space) -> Iterator[tuple[list[Any], list[Any]]]:
@@ -139,8 +144,11 @@ def find_pairs(run: _Run, description: Any) -> list[Pair]:
     best = search.best()
     run.draws -= search.used
     run.findings.append(
-        Finding("searched", f"{search.tried} pairs tried with {search.used} draws; tested: {best.dataset!r} against {best.neighbour!r}",
-                {"dataset": best.dataset, "neighbour": best.neighbour})
+        Finding(
+            "searched",
+            f"{search.tried} pairs tried with {search.used} draws; tested: {best.dataset!r} against {best.neighbour!r}",
+            {"dataset": best.dataset, "neighbour": best.neighbour},
+        )
     )
     return [best]
 
@@ -196,7 +204,10 @@ class _Search:
 
     def promise(self, pair: Pair, size: int) -> float:
         """How well labels can be guessed: the log-odds of the surest tenth, held out."""
-        blocks = [draw_block(self.run.target, pair, BlockName(self.run.seed, SEARCH, pair.index, i), size // 2) for i in (0, 1)]
+        blocks = [
+            draw_block(self.run.target, pair, BlockName(self.run.seed, SEARCH, pair.index, i), size // 2)
+            for i in (0, 1)
+        ]
         self.used += 2 * (size // 2)
         table = concatenate([b.values for b in blocks])
         labels = np.concatenate([b.labels for b in blocks])

@@ -1,7 +1,8 @@
 """One thread for small linear algebra.
 
-OpenBLAS starts as many threads as there are cores even for matrices of forty columns. On a busy machine they wait for each other:
-the same fit was measured ten times slower than with one thread. The number is set for the duration of a call and put back.
+OpenBLAS starts as many threads as there are cores even for matrices of forty columns. On a busy machine they wait for
+each other: the same fit was measured ten times slower than with one thread. The number is set for the duration of a
+call and put back.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Wide outputs (vectors up to thousands of coordinates) reduced to a few telling columns.
 
-Learned on training rows: the linear discriminant (difference of the two means through the inverse pooled covariance), a
-diagonal quadratic discriminant (coordinates whose variance differs), the coordinates with the largest mean difference, and
-label-free summaries: largest and smallest standardised coordinate, squared norm, finest granularity, number of tokens.
+Learned on training rows: the linear discriminant (difference of the two means through the inverse pooled covariance),
+a diagonal quadratic discriminant (coordinates whose variance differs), the coordinates with the largest mean
+difference, and label-free summaries: largest and smallest standardised coordinate, squared norm, finest granularity,
+number of tokens.
 """
 
 from __future__ import annotations
@@ -63,8 +64,12 @@ class Reducer:
         away = x - self.centre
         z = away / self.spread
         columns = [
-            z @ (self.direction * self.spread), (away * away) @ self.curvature, z.max(axis=1), z.min(axis=1),
-            np.einsum("ij,ij->i", z, z), *(x[:, j] for j in self.top),
+            z @ (self.direction * self.spread),
+            (away * away) @ self.curvature,
+            z.max(axis=1),
+            z.min(axis=1),
+            np.einsum("ij,ij->i", z, z),
+            *(x[:, j] for j in self.top),
         ]
         if self.grained:
             columns.append(lowest_bit(x).min(axis=1))

@@ -1,6 +1,7 @@
 """The zoo: mechanisms with ground truth, correct and broken, each with its exact law.
 
-`entries()` lists them; an entry knows its sampler, a pair, its claim, its exact ε and the best bound that N draws allow.
+`entries()` lists them; an entry knows its sampler, a pair, its claim, its exact ε and the best bound that N draws
+allow.
 """
 
 from __future__ import annotations

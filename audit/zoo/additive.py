@@ -25,7 +25,9 @@ def laplace_law(scales: tuple[float, float], centres: tuple[float, float], epsil
 
 
 def gaussian_law(mu: float) -> Law:
-    """The likelihood ratio of a Gaussian shift by μ standard deviations depends on one coordinate: N(0,1) against N(μ,1)."""
+    """The likelihood ratio of a Gaussian shift by μ standard deviations depends on one coordinate: N(0,1) against
+    N(μ,1).
+    """
     return from_cdfs(lambda x, s: normal_cdf(x - mu * s), np.linspace(-9, 9 + mu, 20_001), math.inf)
 
 
@@ -41,7 +43,9 @@ def _truncated(d: Any, size: int, rng: np.random.Generator) -> Array:
 
 def _truncated_cdf(x: Array, side: int) -> Array:
     y = np.clip(x - side, -4, 4)
-    return np.asarray((laplace_cdf(y) - laplace_cdf(np.array(-4.0))) / (laplace_cdf(np.array(4.0)) - laplace_cdf(np.array(-4.0))))
+    return np.asarray(
+        (laplace_cdf(y) - laplace_cdf(np.array(-4.0))) / (laplace_cdf(np.array(4.0)) - laplace_cdf(np.array(-4.0)))
+    )
 
 
 def _bounded(d: Any, size: int, rng: np.random.Generator) -> Array:
@@ -82,7 +86,7 @@ def _staircase_cdf(x: Array, side: int) -> Array:
     share = gamma / (gamma + (1 - gamma) * b)
     inside = np.where(part < gamma, share * part / gamma, share + (1 - share) * (part - gamma) / (1 - gamma))
     mass = 1 - b**step + b**step * (1 - b) * inside
-    return np.where(x - side < 0, 0.5 - mass / 2, 0.5 + mass / 2)
+    return np.asarray(np.where(x - side < 0, 0.5 - mass / 2, 0.5 + mass / 2))
 
 
 INTEGERS = np.arange(-60, 62)
@@ -127,9 +131,11 @@ def _float_inversion(d: Any, size: int, rng: np.random.Generator) -> Array:
 
 
 def _float_inversion_law() -> Law:
-    """Outputs on dataset 0 may have bits below 2**-53; 1 + noise never has (Sterbenz for noise in [−1, −½], unit 2**-53 elsewhere).
+    """Outputs on dataset 0 may have bits below 2**-53; 1 + noise never has (Sterbenz for noise in [−1, −½], unit
+    2**-53 elsewhere).
 
-    In [2**(e−1), 2**e) a float has unit 2**(e−53); its lowest bits are uniform, so a share 1 − 2**e has a bit below 2**-53.
+    In [2**(e−1), 2**e) a float has unit 2**(e−53); its lowest bits are uniform, so a share 1 − 2**e has a bit below
+    2**-53.
     """
     exponents = np.arange(-40, 0)
     mass = np.exp(-(2.0 ** (exponents - 1))) - np.exp(-(2.0**exponents))
@@ -146,7 +152,9 @@ def _seed_reused(d: Any, size: int, rng: np.random.Generator) -> Array:
     return np.asarray(total(d) + _BYTE_NOISE[rng.integers(0, 256, size)])
 
 
-_BYTE_NOISE = np.round(np.array([np.random.Generator(np.random.PCG64(b)).laplace() for b in range(256)]) * 2**20) / 2**20
+_BYTE_NOISE = (
+    np.round(np.array([np.random.Generator(np.random.PCG64(b)).laplace() for b in range(256)]) * 2**20) / 2**20
+)
 
 
 def _seed_law() -> Law:
@@ -179,59 +187,222 @@ def entries() -> list[Entry]:
     delta = 1e-5
     sigma = 3.0
     return [
-        Entry("laplace", "Laplace noise of scale 1", _laplace(1.0), **pair, epsilon=1.0, best_peer=0.98,
-              make_law=lambda: laplace_law((1, 1), (0, 1), 1.0), cells=between(FINE)),
-        Entry("gaussian", "Gaussian noise, σ = 1", lambda d, n, r: on_grid(total(d) + r.normal(size=n)), **pair, delta=delta,
-              epsilon=gaussian_epsilon(1.0, delta), best_peer=2.67, make_law=lambda: gaussian_law(1.0), cells=between(normal)),
-        Entry("laplace-float-inversion", "Laplace by inversion in binary64, all bits released", _float_inversion, **pair,
-              epsilon=1.0, floats="bits", best_peer=5.48, make_law=_float_inversion_law, cells=_has_fine_bits),
-        Entry("gaussian-shift-100", "100 coordinates, σ = 1, claimed pure", _vector(100, 1.0), np.zeros(100), axis, 1.0,
-              best_peer=2.08, make_law=lambda: gaussian_law(1.0), cells=_along(axis, 1.0)),
-        Entry("gaussian-vector-20", "20 coordinates, σ = 2, shift along the diagonal", _vector(20, 2.0), np.zeros(20),
-              np.full(20, 20**-0.5), gaussian_epsilon(0.5, delta), delta=delta, make_law=lambda: gaussian_law(0.5),
-              cells=_along(np.full(20, 20**-0.5), 2.0)),
-        Entry("geometric", "two-sided geometric noise", _geometric, **pair, epsilon=1.0, make_law=_geometric_law,
-              cells=position(INTEGERS.tolist())),
-        Entry("staircase", "staircase noise, optimal for ε = 1", _staircase, **pair, epsilon=1.0,
-              make_law=lambda: from_cdfs(_staircase_cdf, FINE, 1.0), cells=between(FINE)),
-        Entry("discrete-gaussian", "discrete Gaussian, σ = 1", _discrete_gaussian, **pair, delta=delta,
-              epsilon=_discrete_gaussian_law().true_epsilon(delta), make_law=_discrete_gaussian_law,
-              cells=position(INTEGERS.tolist())),
-        Entry("subsampled-gaussian", "each record used with probability 0.2, σ = 1", _subsampled, **pair, delta=delta,
-              epsilon=_subsampled_law().true_epsilon(delta), make_law=_subsampled_law, cells=between(FINE[::2])),
-        Entry("laplace-rounded", "Laplace rounded to integers: post-processing",
-              lambda d, n, r: np.clip(np.round(total(d) + r.laplace(size=n)), -29, 30), **pair, epsilon=1.0,
-              make_law=lambda: from_cdfs(lambda x, s: laplace_cdf(x - s), np.arange(-29, 30) + 0.5, 1.0),
-              cells=between(np.arange(-29, 30) + 0.5)),
-        Entry("uniform-noise", "uniform noise on [−5, 5]: (0, 1/10)-DP and no better",
-              lambda d, n, r: on_grid(total(d) + r.uniform(-5, 5, n)), **pair, epsilon=0.0, delta=0.1,
-              make_law=lambda: from_cdfs(lambda x, s: np.clip((x - s + 5) / 10, 0, 1), np.linspace(-5, 6, 1101)[1:-1]),
-              cells=between(np.linspace(-5, 6, 1101)[1:-1])),
-        Entry("truncated-laplace", "Laplace noise truncated to [−4, 4]", _truncated, **pair, epsilon=1.0,
-              make_law=lambda: from_cdfs(_truncated_cdf, FINE), cells=between(FINE)),
-        Entry("misnormalised-laplace", "Laplace restricted to [0, 1]; the normaliser depends on the data", _bounded, [0.0],
-              [0.5], 0.5, make_law=_bounded_law, cells=between(np.linspace(0, 1, 4001)[:-1] + 1e-9)),
-        Entry("data-dependent-scale", "noise scale 1 + the value", lambda d, n, r: on_grid(total(d) + r.laplace(0, 1 + total(d), n)),
-              **pair, epsilon=1.0, make_law=lambda: laplace_law((1, 2), (0, 1), math.inf), cells=between(FINE)),
-        Entry("one-sided-noise", "exponential noise: outputs below the value are impossible",
-              lambda d, n, r: on_grid(total(d) + r.exponential(size=n)), **pair, epsilon=1.0, cells=between(FINE),
-              make_law=lambda: from_cdfs(lambda x, s: -np.expm1(-np.maximum(x - s, 0)), FINE)),
-        Entry("seed-reuse", "generator re-seeded from one byte", _seed_reused, **pair, epsilon=1.0, make_law=_seed_law,
-              cells=position(np.unique(np.concatenate([_BYTE_NOISE, _BYTE_NOISE + 1])).tolist())),
-        Entry("clip-after-noise", "records reach 3, noise for 1, clipped to [0, 1] at the end",
-              lambda d, n, r: np.clip(on_grid(total(d) + r.laplace(size=n)), -1e-9, 1.0), [0.0], [3.0], 1.0,
-              make_law=_clip_law, cells=between(np.linspace(0, 1, 2001))),
-        Entry("scale-as-loc", "the scale 4 passed as loc: the noise has scale 1",
-              lambda d, n, r: on_grid(total(d) + r.laplace(4.0, size=n)), **pair, epsilon=0.25,
-              make_law=lambda: laplace_law((1, 1), (4, 5), 1.0), cells=between(FINE)),
-        Entry("scale-inverted", "scale ε instead of 1/ε, ε = 1/2", _laplace(0.5), **pair, epsilon=0.5,
-              make_law=lambda: laplace_law((0.5, 0.5), (0, 1), 2.0), cells=between(FINE)),
-        Entry("replace-factor-two", "sum of records in [−1, 1], noise for sensitivity 1", _laplace(1.0), [-1.0], [1.0], 1.0,
-              make_law=lambda: laplace_law((1, 1), (-1, 1), 2.0), cells=between(FINE)),
-        Entry("gaussian-root-scale", "√σ passed as standard deviation, σ = 3",
-              lambda d, n, r: on_grid(total(d) + math.sqrt(sigma) * r.normal(size=n)), **pair, delta=delta,
-              epsilon=gaussian_epsilon(1 / sigma, delta), make_law=lambda: gaussian_law(1 / math.sqrt(sigma)),
-              cells=lambda o: np.searchsorted(np.linspace(-9, 9 + 3**-0.5, 20_001), np.asarray(o) / math.sqrt(sigma), "right")),
-        Entry("no-composition", "four Gaussian releases, each calibrated alone", _vector(4, 2.0), np.zeros(4), np.ones(4),
-              gaussian_epsilon(0.5, delta), delta=delta, make_law=lambda: gaussian_law(1.0), cells=_along(np.ones(4), 2.0)),
+        Entry(
+            "laplace",
+            "Laplace noise of scale 1",
+            _laplace(1.0),
+            **pair,
+            epsilon=1.0,
+            best_peer=0.98,
+            make_law=lambda: laplace_law((1, 1), (0, 1), 1.0),
+            cells=between(FINE),
+        ),
+        Entry(
+            "gaussian",
+            "Gaussian noise, σ = 1",
+            lambda d, n, r: on_grid(total(d) + r.normal(size=n)),
+            **pair,
+            delta=delta,
+            epsilon=gaussian_epsilon(1.0, delta),
+            best_peer=2.67,
+            make_law=lambda: gaussian_law(1.0),
+            cells=between(normal),
+        ),
+        Entry(
+            "laplace-float-inversion",
+            "Laplace by inversion in binary64, all bits released",
+            _float_inversion,
+            **pair,
+            epsilon=1.0,
+            floats="bits",
+            best_peer=5.48,
+            make_law=_float_inversion_law,
+            cells=_has_fine_bits,
+        ),
+        Entry(
+            "gaussian-shift-100",
+            "100 coordinates, σ = 1, claimed pure",
+            _vector(100, 1.0),
+            np.zeros(100),
+            axis,
+            1.0,
+            best_peer=2.08,
+            make_law=lambda: gaussian_law(1.0),
+            cells=_along(axis, 1.0),
+        ),
+        Entry(
+            "gaussian-vector-20",
+            "20 coordinates, σ = 2, shift along the diagonal",
+            _vector(20, 2.0),
+            np.zeros(20),
+            np.full(20, 20**-0.5),
+            gaussian_epsilon(0.5, delta),
+            delta=delta,
+            make_law=lambda: gaussian_law(0.5),
+            cells=_along(np.full(20, 20**-0.5), 2.0),
+        ),
+        Entry(
+            "geometric",
+            "two-sided geometric noise",
+            _geometric,
+            **pair,
+            epsilon=1.0,
+            make_law=_geometric_law,
+            cells=position(INTEGERS.tolist()),
+        ),
+        Entry(
+            "staircase",
+            "staircase noise, optimal for ε = 1",
+            _staircase,
+            **pair,
+            epsilon=1.0,
+            make_law=lambda: from_cdfs(_staircase_cdf, FINE, 1.0),
+            cells=between(FINE),
+        ),
+        Entry(
+            "discrete-gaussian",
+            "discrete Gaussian, σ = 1",
+            _discrete_gaussian,
+            **pair,
+            delta=delta,
+            epsilon=_discrete_gaussian_law().true_epsilon(delta),
+            make_law=_discrete_gaussian_law,
+            cells=position(INTEGERS.tolist()),
+        ),
+        Entry(
+            "subsampled-gaussian",
+            "each record used with probability 0.2, σ = 1",
+            _subsampled,
+            **pair,
+            delta=delta,
+            epsilon=_subsampled_law().true_epsilon(delta),
+            make_law=_subsampled_law,
+            cells=between(FINE[::2]),
+        ),
+        Entry(
+            "laplace-rounded",
+            "Laplace rounded to integers: post-processing",
+            lambda d, n, r: np.clip(np.round(total(d) + r.laplace(size=n)), -29, 30),
+            **pair,
+            epsilon=1.0,
+            make_law=lambda: from_cdfs(lambda x, s: laplace_cdf(x - s), np.arange(-29, 30) + 0.5, 1.0),
+            cells=between(np.arange(-29, 30) + 0.5),
+        ),
+        Entry(
+            "uniform-noise",
+            "uniform noise on [−5, 5]: (0, 1/10)-DP and no better",
+            lambda d, n, r: on_grid(total(d) + r.uniform(-5, 5, n)),
+            **pair,
+            epsilon=0.0,
+            delta=0.1,
+            make_law=lambda: from_cdfs(lambda x, s: np.clip((x - s + 5) / 10, 0, 1), np.linspace(-5, 6, 1101)[1:-1]),
+            cells=between(np.linspace(-5, 6, 1101)[1:-1]),
+        ),
+        Entry(
+            "truncated-laplace",
+            "Laplace noise truncated to [−4, 4]",
+            _truncated,
+            **pair,
+            epsilon=1.0,
+            make_law=lambda: from_cdfs(_truncated_cdf, FINE),
+            cells=between(FINE),
+        ),
+        Entry(
+            "misnormalised-laplace",
+            "Laplace restricted to [0, 1]; the normaliser depends on the data",
+            _bounded,
+            [0.0],
+            [0.5],
+            0.5,
+            make_law=_bounded_law,
+            cells=between(np.linspace(0, 1, 4001)[:-1] + 1e-9),
+        ),
+        Entry(
+            "data-dependent-scale",
+            "noise scale 1 + the value",
+            lambda d, n, r: on_grid(total(d) + r.laplace(0, 1 + total(d), n)),
+            **pair,
+            epsilon=1.0,
+            make_law=lambda: laplace_law((1, 2), (0, 1), math.inf),
+            cells=between(FINE),
+        ),
+        Entry(
+            "one-sided-noise",
+            "exponential noise: outputs below the value are impossible",
+            lambda d, n, r: on_grid(total(d) + r.exponential(size=n)),
+            **pair,
+            epsilon=1.0,
+            cells=between(FINE),
+            make_law=lambda: from_cdfs(lambda x, s: -np.expm1(-np.maximum(x - s, 0)), FINE),
+        ),
+        Entry(
+            "seed-reuse",
+            "generator re-seeded from one byte",
+            _seed_reused,
+            **pair,
+            epsilon=1.0,
+            make_law=_seed_law,
+            cells=position(np.unique(np.concatenate([_BYTE_NOISE, _BYTE_NOISE + 1])).tolist()),
+        ),
+        Entry(
+            "clip-after-noise",
+            "records reach 3, noise for 1, clipped to [0, 1] at the end",
+            lambda d, n, r: np.clip(on_grid(total(d) + r.laplace(size=n)), -1e-9, 1.0),
+            [0.0],
+            [3.0],
+            1.0,
+            make_law=_clip_law,
+            cells=between(np.linspace(0, 1, 2001)),
+        ),
+        Entry(
+            "scale-as-loc",
+            "the scale 4 passed as loc: the noise has scale 1",
+            lambda d, n, r: on_grid(total(d) + r.laplace(4.0, size=n)),
+            **pair,
+            epsilon=0.25,
+            make_law=lambda: laplace_law((1, 1), (4, 5), 1.0),
+            cells=between(FINE),
+        ),
+        Entry(
+            "scale-inverted",
+            "scale ε instead of 1/ε, ε = 1/2",
+            _laplace(0.5),
+            **pair,
+            epsilon=0.5,
+            make_law=lambda: laplace_law((0.5, 0.5), (0, 1), 2.0),
+            cells=between(FINE),
+        ),
+        Entry(
+            "replace-factor-two",
+            "sum of records in [−1, 1], noise for sensitivity 1",
+            _laplace(1.0),
+            [-1.0],
+            [1.0],
+            1.0,
+            make_law=lambda: laplace_law((1, 1), (-1, 1), 2.0),
+            cells=between(FINE),
+        ),
+        Entry(
+            "gaussian-root-scale",
+            "√σ passed as standard deviation, σ = 3",
+            lambda d, n, r: on_grid(total(d) + math.sqrt(sigma) * r.normal(size=n)),
+            **pair,
+            delta=delta,
+            epsilon=gaussian_epsilon(1 / sigma, delta),
+            make_law=lambda: gaussian_law(1 / math.sqrt(sigma)),
+            cells=lambda o: np.searchsorted(
+                np.linspace(-9, 9 + 3**-0.5, 20_001), np.asarray(o) / math.sqrt(sigma), "right"
+            ),
+        ),
+        Entry(
+            "no-composition",
+            "four Gaussian releases, each calibrated alone",
+            _vector(4, 2.0),
+            np.zeros(4),
+            np.ones(4),
+            gaussian_epsilon(0.5, delta),
+            delta=delta,
+            make_law=lambda: gaussian_law(1.0),
+            cells=_along(np.ones(4), 2.0),
+        ),
     ]

@@ -18,7 +18,9 @@ GRID = 2.0**20
 
 
 def on_grid(x: Array) -> Array:
-    """Rounded to multiples of 2**-20: post-processing that hides the low bits of floats, so that the real-valued law is exact."""
+    """Rounded to multiples of 2**-20: post-processing that hides the low bits of floats, so that the real-valued law
+    is exact.
+    """
     return np.asarray(np.round(x * GRID) / GRID)
 
 
@@ -75,4 +77,6 @@ def between(grid: Array) -> Callable[[Any], Array]:
 def position(values: Sequence[Any]) -> Callable[[Any], Array]:
     """Cells of a discrete law: the position of each output in a list of values."""
     index = {value: i for i, value in enumerate(values)}
-    return lambda outputs: np.array([index[o] for o in (outputs.tolist() if isinstance(outputs, np.ndarray) else outputs)])
+    return lambda outputs: np.array(
+        [index[o] for o in (outputs.tolist() if isinstance(outputs, np.ndarray) else outputs)]
+    )

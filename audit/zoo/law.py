@@ -1,11 +1,12 @@
 """Exact laws of a mechanism on a pair, and what the best possible auditor could say about them.
 
 A law is a partition of the output space with the exact mass of each cell on the dataset (q) and on the neighbour (p).
-For a discrete mechanism the cells are its outputs; for a scalar one they are intervals of a fine grid, with masses from the
-distribution functions. Everything is computed from the two arrays:
+For a discrete mechanism the cells are its outputs; for a scalar one they are intervals of a fine grid, with masses
+from the distribution functions. Everything is computed from the two arrays:
 
 - `privacy_profile(ε)` = Σ (p − e^ε q)₊ (the larger of both directions), `true_epsilon(δ)` its inverse;
-- `ideal(N)`: the bound that two Clopper–Pearson intervals (α/2 each) give on the best event, N draws a side, at expected counts;
+- `ideal(N)`: the bound that two Clopper–Pearson intervals (α/2 each) give on the best event, N draws a side, at
+  expected counts;
 - `conditional(N)`: the bound that one conditional binomial test gives on the best one-sided event, 2N draws in all.
 """
 
@@ -110,7 +111,8 @@ def from_cdfs(cdf: Callable[[Array, int], Array], grid: Array, exact_epsilon: fl
 
 def laplace_cdf(x: Array, scale: float = 1.0) -> Array:
     """The distribution function of a Laplace variable."""
-    return np.where(x < 0, 0.5 * np.exp(np.minimum(x, 0) / scale), 1 - 0.5 * np.exp(-np.maximum(x, 0) / scale))
+    tail = 0.5 * np.exp(-np.abs(x) / scale)
+    return np.asarray(np.where(x < 0, tail, 1 - tail))
 
 
 def normal_cdf(x: Array) -> Array:

@@ -77,7 +77,7 @@ NAMES = ("ash", "beech", "cedar", "elm", "fir")
 def _response_mass(true: int, kinds: int, epsilon: float) -> Array:
     mass = np.ones(kinds)
     mass[true] = math.exp(epsilon)
-    return mass / mass.sum()
+    return np.asarray(mass / mass.sum())
 
 
 def _response(kinds: int, epsilon: float) -> Any:
@@ -98,7 +98,9 @@ def _worst_case(epsilon: float, delta: float) -> tuple[Array, Array]:
 
 
 def _svt_draws(d: Any, size: int, rng: np.random.Generator, noise: tuple[float, float, float]) -> tuple[Array, Array]:
-    """Whether each noisy answer passes the noisy threshold, and the noisy answers. noise = (threshold, its scale, answers' scale)."""
+    """Whether each noisy answer passes the noisy threshold, and the noisy answers. noise = (threshold, its scale,
+    answers' scale).
+    """
     threshold, outer, inner = noise
     limit = threshold + rng.laplace(0, outer, size)[:, None]
     answers = np.asarray(d) + (rng.laplace(0, inner, (size, 10)) if inner else np.zeros((size, 10)))
@@ -179,9 +181,12 @@ def _svt3_mass(scores: Array) -> Array:
 
 def _svt3_cells(outputs: Any) -> Array:
     wide = len(SVT3_VALUES) + 1
-    return np.array([
-        10 * wide if o[-1] is False else (len(o) - 1) * wide + int(np.searchsorted(SVT3_VALUES, o[-1], "right")) for o in outputs
-    ])
+    return np.array(
+        [
+            10 * wide if o[-1] is False else (len(o) - 1) * wide + int(np.searchsorted(SVT3_VALUES, o[-1], "right"))
+            for o in outputs
+        ]
+    )
 
 
 def _svt3_law() -> Law:
@@ -191,7 +196,13 @@ def _svt3_law() -> Law:
 def _svt(name: str, about: str, noise: tuple[float, float, float], stops: bool, peer: float) -> Entry:
     strings: Sequence[tuple[bool, ...]] = PREFIXES if stops else STRINGS
     return Entry(
-        name, about, _svt_first(noise) if stops else _svt_all(noise), *TEN, 1.0, best_peer=peer, cells=position(strings),
+        name,
+        about,
+        _svt_first(noise) if stops else _svt_all(noise),
+        *TEN,
+        1.0,
+        best_peer=peer,
+        cells=position(strings),
         make_law=lambda: discrete(_svt_mass(strings, TEN[0], noise), _svt_mass(strings, TEN[1], noise)),
     )
 
@@ -203,28 +214,96 @@ def entries() -> list[Entry]:
     three = (np.zeros(3), np.array([1.0, 0.0, 0.0]))
     scores = (np.array([1.0, 1, 1, 1, 1]), np.array([2.0, 0, 0, 0, 0]))
     return [
-        Entry("report-noisy-max", "index of the largest of five answers with Laplace(2)", _noisy_max(2.0), *FIVE, 1.0,
-              lambda: discrete(_argmax_mass(FIVE[0], 2.0), _argmax_mass(FIVE[1], 2.0)), position(numbers), best_peer=0.72),
-        Entry("noisy-max-quarter-noise", "the same with Laplace(1/2)", _noisy_max(0.5), *FIVE, 1.0,
-              lambda: discrete(_argmax_mass(FIVE[0], 0.5), _argmax_mass(FIVE[1], 0.5)), position(numbers), best_peer=2.22),
-        Entry("noisy-max-value", "the largest noisy answer itself, Laplace(2)",
-              lambda d, n, r: on_grid((np.asarray(d) + r.laplace(0, 2, (n, 5))).max(axis=1)), *FIVE, 1.0, _max_value_law,
-              between(np.linspace(-30, 60, 18_001) + 1e-9), best_peer=1.26),
-        Entry("exponential-mechanism", "five candidates, answers are names", _exponential, *scores, 1.0,
-              lambda: discrete(_exponential_mass(scores[0]), _exponential_mass(scores[1])), position(NAMES)),
-        Entry("gumbel-wrong-sign", "argmin of scores + Gumbel: the exponential mechanism with the wrong sign",
-              lambda d, n, r: (np.asarray(d) + r.gumbel(size=(n, 3))).argmin(axis=1), *three, 0.5,
-              lambda: discrete(_gumbel_wrong_sign_mass(three[0]), _gumbel_wrong_sign_mass(three[1])), position([0, 1, 2])),
-        Entry("randomised-response", "binary, ε = ln 3", _response(2, math.log(3)), [0], [1], math.log(3),
-              lambda: discrete(_response_mass(0, 2, math.log(3)), _response_mass(1, 2, math.log(3))), position(["k0", "k1"])),
-        Entry("randomised-response-8", "eight kinds, ε = 1", _response(8, 1.0), [0], [1], 1.0,
-              lambda: discrete(_response_mass(0, 8, 1.0), _response_mass(1, 8, 1.0)), position([f"k{i}" for i in range(8)])),
-        Entry("four-outcomes", "the pair that attains every (1, 0.01) bound",
-              lambda d, n, r: r.choice(4, n, p=fours[int(d[0])]), [0], [1], 1.0, lambda: discrete(*fours), position(range(4)),
-              delta=0.01),
+        Entry(
+            "report-noisy-max",
+            "index of the largest of five answers with Laplace(2)",
+            _noisy_max(2.0),
+            *FIVE,
+            1.0,
+            lambda: discrete(_argmax_mass(FIVE[0], 2.0), _argmax_mass(FIVE[1], 2.0)),
+            position(numbers),
+            best_peer=0.72,
+        ),
+        Entry(
+            "noisy-max-quarter-noise",
+            "the same with Laplace(1/2)",
+            _noisy_max(0.5),
+            *FIVE,
+            1.0,
+            lambda: discrete(_argmax_mass(FIVE[0], 0.5), _argmax_mass(FIVE[1], 0.5)),
+            position(numbers),
+            best_peer=2.22,
+        ),
+        Entry(
+            "noisy-max-value",
+            "the largest noisy answer itself, Laplace(2)",
+            lambda d, n, r: on_grid((np.asarray(d) + r.laplace(0, 2, (n, 5))).max(axis=1)),
+            *FIVE,
+            1.0,
+            _max_value_law,
+            between(np.linspace(-30, 60, 18_001) + 1e-9),
+            best_peer=1.26,
+        ),
+        Entry(
+            "exponential-mechanism",
+            "five candidates, answers are names",
+            _exponential,
+            *scores,
+            1.0,
+            lambda: discrete(_exponential_mass(scores[0]), _exponential_mass(scores[1])),
+            position(NAMES),
+        ),
+        Entry(
+            "gumbel-wrong-sign",
+            "argmin of scores + Gumbel: the exponential mechanism with the wrong sign",
+            lambda d, n, r: (np.asarray(d) + r.gumbel(size=(n, 3))).argmin(axis=1),
+            *three,
+            0.5,
+            lambda: discrete(_gumbel_wrong_sign_mass(three[0]), _gumbel_wrong_sign_mass(three[1])),
+            position([0, 1, 2]),
+        ),
+        Entry(
+            "randomised-response",
+            "binary, ε = ln 3",
+            _response(2, math.log(3)),
+            [0],
+            [1],
+            math.log(3),
+            lambda: discrete(_response_mass(0, 2, math.log(3)), _response_mass(1, 2, math.log(3))),
+            position(["k0", "k1"]),
+        ),
+        Entry(
+            "randomised-response-8",
+            "eight kinds, ε = 1",
+            _response(8, 1.0),
+            [0],
+            [1],
+            1.0,
+            lambda: discrete(_response_mass(0, 8, 1.0), _response_mass(1, 8, 1.0)),
+            position([f"k{i}" for i in range(8)]),
+        ),
+        Entry(
+            "four-outcomes",
+            "the pair that attains every (1, 0.01) bound",
+            lambda d, n, r: r.choice(4, n, p=fours[int(d[0])]),
+            [0],
+            [1],
+            1.0,
+            lambda: discrete(*fours),
+            position(range(4)),
+            delta=0.01,
+        ),
         _svt("svt-1", "sparse vector, correct, threshold 1/2", (0.5, 2.0, 4.0), True, 0.81),
-        Entry("svt-3", "sparse vector that releases the noisy answer", _svt_first((1.0, 2.0, 2.0), values=True), *TEN, 1.0,
-              _svt3_law, _svt3_cells, best_peer=1.62),
+        Entry(
+            "svt-3",
+            "sparse vector that releases the noisy answer",
+            _svt_first((1.0, 2.0, 2.0), values=True),
+            *TEN,
+            1.0,
+            _svt3_law,
+            _svt3_cells,
+            best_peer=1.62,
+        ),
         _svt("svt-4", "sparse vector with too little noise on the answers", (1.0, 4.0, 4 / 3), True, 1.57),
         _svt("svt-5", "sparse vector without noise on the answers", (1.0, 2.0, 0.0), False, 7.89),
         _svt("svt-6", "sparse vector that never stops", (1.0, 2.0, 2.0), False, 2.88),

@@ -1,0 +1,123 @@
+"""Any output becomes a row; what an observer can tell apart stays apart."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audit.blackbox.features import lowest_bit
+from audit.blackbox.outputs import ABSENT, EXACT_BITS, Raised, concatenate, fit_width, significant, tabulate
+
+
+@dataclasses.dataclass
+class Fitted:
+    coef: list[float]
+    name: str
+
+
+ATOMS = [
+    0.5,
+    2,
+    None,
+    math.nan,
+    math.inf,
+    -math.inf,
+    True,
+    False,
+    "a",
+    "nan",
+    (1.0,),
+    (1.0, 2.0),
+    (1.0, None),
+    ((1.0,), 2.0),
+    {"a": 1.0},
+    {"b": 1.0},
+    Raised("ValueError"),
+    Raised("KeyError"),
+    np.array([1.0, 2.0, 3.0]),
+    b"a",
+    1 + 2j,
+]
+
+
+def test_every_kind_is_an_outcome_of_its_own():
+    keys = tabulate(ATOMS).keys
+    assert len(np.unique(keys)) == len(ATOMS)
+    assert np.array_equal(keys, tabulate(ATOMS).keys)
+
+
+def test_keys_do_not_depend_on_the_batch():
+    together = tabulate(["a", (1.0, "b"), None, (1.0, "b")])
+    alone = [tabulate([x]).keys[0] for x in ("a", (1.0, "b"), None)]
+    assert together.keys[1] == together.keys[3]
+    assert together.keys[:3].tolist() == alone
+    assert tabulate([1.5, None]).keys[0] == tabulate([1.5, 2.0]).keys[0] == tabulate(np.array([1.5])).keys[0]
+    assert tabulate([np.array([1.5, 2.0]), None]).keys[0] == tabulate(np.array([[1.5, 2.0]])).keys[0]
+
+
+def test_numeric_atoms_of_arrays():
+    table = tabulate(np.array([1.0, np.nan, np.inf, -np.inf, 1.0]))
+    assert len(np.unique(table.keys)) == 4
+    assert table.tokens is not None
+    assert list(table.tokens[:, 0] == 0) == [True, False, False, False, True]
+
+
+def test_ragged_outputs_are_padded():
+    table = tabulate([(1.0,), (1.0, 2.0)])
+    assert table.width == 2
+    assert table.tokens[0, 1] == ABSENT
+    wide = concatenate([table, tabulate([(1.0, 2.0, 3.0)])])
+    assert wide.width == 3
+    assert len(wide) == 3
+    assert fit_width(wide, 1).width == 1
+
+
+def test_dataclasses_and_frames_are_flattened():
+    class Frame:
+        def to_numpy(self):
+            return np.array([[1.0, 2.0]])
+
+    table = tabulate([Fitted([1.0, 2.0], "x"), Frame()])
+    assert table.width == 3
+    assert sorted(v for v in table.numbers[0] if np.isfinite(v)) == [1.0, 2.0]
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=64), min_size=1, max_size=5))
+@settings(max_examples=100, deadline=None)
+def test_lowest_bit_is_exact(values):
+    for x, level in zip(values, lowest_bit(np.array(values)), strict=True):
+        exact = Fraction(x)
+        if exact == 0:
+            assert level == 1100
+        elif level > -1000:
+            scaled = exact / Fraction(2) ** int(level)
+            assert scaled.denominator == 1
+            assert scaled.numerator % 2 == 1
+
+
+def test_rounding_keeps_thirty_bits():
+    x = np.random.default_rng(0).normal(size=1000)
+    y = significant(x, 30)
+    assert np.all(np.abs(y - x) <= np.abs(x) * 2.0**-30)
+    assert np.array_equal(significant(x, EXACT_BITS), x)
+    kept = significant(np.array([np.inf, 1.5, 0.0]), 30)
+    assert kept.tolist() == [np.inf, 1.5, 0.0]
+
+
+def test_long_vectors_differ_beyond_the_cut():
+    a = np.zeros((2, 5000))
+    a[1, 4999] = 1.0
+    assert len(np.unique(tabulate(a).keys)) == 2
+
+
+@pytest.mark.parametrize("batch", [[1, 2.5, 3], [10**400, 1]])
+def test_plain_numbers_take_the_fast_path(batch):
+    table = tabulate(batch)
+    assert table.width == 1
+    assert len(table) == len(batch)
