@@ -1,8 +1,9 @@
 """Freeze all draws, run both neighbours, compare: for mechanisms written on a noise tape.
 
-With the same draws on both sides everything that differs comes from the data. The replay lists which draws either side asked
-for (control flow must not depend on the data before the noise) and by how much each traced quantity moves, and holds the
-moves against their claimed sensitivities. A statistical test needs many draws to see a wrong constant; a replay sees it at once.
+With the same draws on both sides everything that differs comes from the data. The replay lists which draws either
+side asked for (control flow must not depend on the data before the noise) and by how much each traced quantity moves,
+and holds the moves against their claimed sensitivities. A statistical test needs many draws to see a wrong constant;
+a replay sees it at once.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ class Replay:
     def __str__(self) -> str:
         if self.first is not None:
             m = self.first
-            return f"EXCEEDED: {m.name} (line {m.line}) moved by {m.largest:.6g}, claimed {m.claimed:.6g}, seed {m.seed}"
+            return (
+                f"EXCEEDED: {m.name} (line {m.line}) moved by {m.largest:.6g}, claimed {m.claimed:.6g}, seed {m.seed}"
+            )
         parted = f"; the runs part at {self.flow}" if self.flow else "; same control flow"
         return f"{self.verdict.upper()}: {len(self.moves)} quantities compared{parted}"
 
@@ -77,8 +80,9 @@ def replay(
 ) -> Replay:
     """Run `mechanism(data, tape, trace)` on both datasets with the same draws, `seeds` times.
 
-    `claimed` maps the name of a traced quantity to the most that it may move (in the p-norm). The verdict is "exceeded" if one moves
-    further, "diverged" if the runs ask for different draws or trace different events, else "within".
+    `claimed` maps the name of a traced quantity to the most that it may move (in the p-norm). The verdict is
+    "exceeded" if one moves further, "diverged" if the runs ask for different draws or trace different events, else
+    "within".
     """
     moves: dict[str, Move] = {}
     flow: str | None = None
@@ -93,7 +97,9 @@ def replay(
                 moves[a.name] = Move(a.name, a.line, moved, (claimed or {}).get(a.name), seed)
     unknown = set(claimed or {}) - set(moves)
     if unknown:
-        raise ValueError(f"claimed names {sorted(unknown)[0]!r}, which is never traced: traced are {', '.join(moves) or 'none'}")
+        raise ValueError(
+            f"claimed names {sorted(unknown)[0]!r}, which is never traced: traced are {', '.join(moves) or 'none'}"
+        )
     verdict = "exceeded" if any(m.exceeded for m in moves.values()) else "diverged" if flow else "within"
     return Replay(verdict, flow, tuple(moves.values()))
 

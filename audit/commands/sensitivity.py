@@ -16,12 +16,16 @@ EXAMPLE = "dpso sensitivity mymodule:query --data pairs.json --claimed 0.02 --no
 def configure(parser: argparse.ArgumentParser) -> None:
     """The command's arguments."""
     parser.add_argument("target", metavar="MODULE:CALLABLE", help="a Python callable query(dataset)")
-    parser.add_argument("--data", required=True, metavar="PAIRS.json", help='{"dataset": …, "neighbour": …} or {"pairs": […]}')
+    parser.add_argument(
+        "--data", required=True, metavar="PAIRS.json", help='{"dataset": …, "neighbour": …} or {"pairs": […]}'
+    )
     parser.add_argument("--claimed", required=True, type=float, help="the claimed sensitivity")
     parser.add_argument("--norm", default="2", help="p of the norm, or inf (default 2)")
     parser.add_argument("--budget", type=int, default=2000, help="pairs to evaluate (default 2000)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--bounds", type=float, nargs=2, metavar=("LOW", "HIGH"), help="let numeric records move within bounds")
+    parser.add_argument(
+        "--bounds", type=float, nargs=2, metavar=("LOW", "HIGH"), help="let numeric records move within bounds"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -31,12 +35,17 @@ def run(args: argparse.Namespace) -> int:
     query = load_callable(args.target)
     try:
         result = audit_sensitivity(
-            query, _pairs(read_json(args.data), args.data), claimed=args.claimed, norm=args.norm, budget=args.budget,
-            seed=args.seed, bounds=tuple(args.bounds) if args.bounds else None,
+            query,
+            _pairs(read_json(args.data), args.data),
+            claimed=args.claimed,
+            norm=args.norm,
+            budget=args.budget,
+            seed=args.seed,
+            bounds=tuple(args.bounds) if args.bounds else None,
         )
     except ValueError as error:
         raise InputError(str(error)) from None
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the query is the user's
         raise InputError(f"{args.target} raised {type(error).__name__}: {error}") from None
     print(json.dumps(result.to_dict(), default=str) if args.json else result)
     return 1 if result.exceeded else 0

@@ -21,23 +21,34 @@ EXAMPLE = "dpso test mymodule:mechanism --data pair.json --epsilon 1 --delta 1e-
 def configure(parser: argparse.ArgumentParser) -> None:
     """The command's arguments."""
     add_target(parser)
-    parser.add_argument("--data", required=True, metavar="PAIR.json", help='{"dataset": …, "neighbour": …}, {"pairs": […]} or {"space": …}')
+    parser.add_argument(
+        "--data",
+        required=True,
+        metavar="PAIR.json",
+        help='{"dataset": …, "neighbour": …}, {"pairs": […]} or {"space": …}',
+    )
     parser.add_argument("--epsilon", required=True, type=float, help="the claimed ε")
     parser.add_argument("--delta", type=float, default=0.0, help="the claimed δ (default 0)")
     parser.add_argument("--samples", type=int, default=None, help="draws a side (default 100000)")
     parser.add_argument("--seconds", type=float, default=None, help="stop drawing after about this time")
     parser.add_argument("--confidence", type=float, default=0.95, help="of the whole audit (default 0.95)")
     parser.add_argument("--seed", type=int, default=0, help="makes the run repeatable (default 0)")
-    parser.add_argument("--anytime", action="store_true", help="bet draw by draw; stop at the first proof of a violation")
+    parser.add_argument(
+        "--anytime", action="store_true", help="bet draw by draw; stop at the first proof of a violation"
+    )
     parser.add_argument("--neighbours", choices=["replace-one", "add-remove", "any"], default="replace-one")
     parser.add_argument("--release", default=None, help="attribute, key or index of what is published")
-    parser.add_argument("--floats", choices=["values", "bits"], default="values", help="whether the lowest bits of floats count")
+    parser.add_argument(
+        "--floats", choices=["values", "bits"], default="values", help="whether the lowest bits of floats count"
+    )
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds that one call may take (default 60)")
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
     """MODULE:CALLABLE or --exec."""
-    parser.add_argument("target", nargs="?", metavar="MODULE:CALLABLE", help="a Python callable mechanism(dataset, rng)")
+    parser.add_argument(
+        "target", nargs="?", metavar="MODULE:CALLABLE", help="a Python callable mechanism(dataset, rng)"
+    )
     parser.add_argument("--exec", dest="command_line", metavar="CMD", help="a command that answers JSON lines instead")
 
 
@@ -51,9 +62,19 @@ def run(args: argparse.Namespace) -> int:
     try:
         with open_target(args) as target, _quiet(args.json) as say:
             result = audit_dp(
-                target, **where, epsilon=args.epsilon, delta=args.delta, samples=args.samples, confidence=args.confidence,
-                seed=args.seed, seconds=args.seconds, anytime=args.anytime, floats=args.floats, timeout=args.timeout,
-                release=_release(args.release), progress=say,
+                target,
+                **where,
+                epsilon=args.epsilon,
+                delta=args.delta,
+                samples=args.samples,
+                confidence=args.confidence,
+                seed=args.seed,
+                seconds=args.seconds,
+                anytime=args.anytime,
+                floats=args.floats,
+                timeout=args.timeout,
+                release=_release(args.release),
+                progress=say,
                 neighbours="search" if "space" in data else args.neighbours,
             )
     except (ValueError, TargetError) as error:
@@ -105,7 +126,9 @@ def _pairs(data: dict[str, Any], path: str) -> dict[str, Any]:
         return {"dataset": data["space"]}
     if "pairs" in data:
         entries = data["pairs"]
-        if not isinstance(entries, list) or not all(isinstance(e, dict) and {"dataset", "neighbour"} <= e.keys() for e in entries):
+        if not isinstance(entries, list) or not all(
+            isinstance(e, dict) and {"dataset", "neighbour"} <= e.keys() for e in entries
+        ):
             raise InputError(f'--data {path}: "pairs" must be a list of objects with "dataset" and "neighbour"')
         return {"pairs": [(e["dataset"], e["neighbour"]) for e in entries]}
     missing = [k for k in ("dataset", "neighbour") if k not in data]
@@ -137,7 +160,7 @@ def load_callable(spec: str) -> Callable[..., Any]:
         sys.path.insert(0, os.getcwd())
     try:
         value: Any = importlib.import_module(module_name)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever the module does on import is the user's to mend
         raise InputError(f"cannot import {module_name!r}: {type(error).__name__}: {error}") from None
     for part in name.split("."):
         if not hasattr(value, part):
