@@ -139,7 +139,8 @@ class GridResult:
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2rem;max-width:70rem}table{border-collapse:collapse}"
     "th{font-weight:600;text-align:left;padding:.3rem .6rem}td{padding:.3rem .6rem;text-align:right;"
-    "border:1px solid #fff;font-variant-numeric:tabular-nums;color:#111}td.error{background:#ccc}td.violated{font-weight:700}"
+    "border:1px solid #fff;font-variant-numeric:tabular-nums;color:#111}"
+    "td.error{background:#ccc}td.violated{font-weight:700}"
 )
 
 

@@ -185,8 +185,8 @@ def _constant_leaves(tables: Sequence[Table], calls: int) -> list[Finding]:
         return []
     shown = ", ".join(map(str, leaks[:5])) + (" …" if len(leaks) > 5 else "")
     message = (
-        f"parts of the output have no noise: position {shown} of {width} never varied in {calls} calls a side and differs"
-        " between the datasets"
+        f"parts of the output have no noise: position {shown} of {width} never varied in {calls} calls a side and"
+        " differs between the datasets"
     )
     return [Finding("unnoised-output", message, {"positions": leaks})]
 

@@ -316,7 +316,9 @@ def _open_paths(runs: Sequence[Replayed]) -> list[Finding]:
     for r in runs:
         if not r.same_output and r.second.diverged is None and r.second.error is None:
             where = _where(r.first.output, r.second.output)
-            message = f"with every noisy sum held equal the outputs still differ ({where}): data reach the output without noise"
+            message = (
+                f"with every noisy sum held equal the outputs differ ({where}): data reach the output without noise"
+            )
             return [Finding("unnoised-path", message)]
     return []
 
