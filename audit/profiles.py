@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from flint import arb
 
 from reference.numbers import Ball, BallScalar, Exact, Float64, Undecided, certify
 from reference.privacy import gaussian_delta, kov_delta, zcdp_delta
@@ -27,6 +28,12 @@ Parameter: TypeAlias = Callable[[Ball], BallScalar]
 
 BITS = 192
 """Where certified evaluations start; `certify` doubles it when a decision is open."""
+
+
+SMALLEST_EPSILON = 2.0**-200
+LEAST_BITS = 100_000
+LEAST = arb(2) ** -LEAST_BITS
+"""Positive bounds below 2**-100000 are reported as that."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +57,21 @@ class Rule:
     def enclosure(self, epsilon: Exact, radius: Fraction | None = None) -> BallScalar:
         """δ(ε) as a ball, narrower than `radius` if given."""
         e = Fraction(epsilon)
-        return certify(lambda K: self.body(K, e), bits=BITS, radius=radius).value
+
+        def narrow(K: Ball) -> BallScalar:
+            value = self.body(K, e)
+            if radius is not None and not value.ball.rad() <= K(radius).ball:
+                raise Undecided(f"the radius is above {float(radius):.3g} at {K.bits} bits")
+            return value
+
+        return certify(narrow, bits=BITS).value
 
     def upper(self, epsilon: Exact) -> Fraction:
-        """A rational that is certainly at least δ(ε); it does not underflow."""
+        """A rational that is certainly at least δ(ε): at most 1, and never 0 unless δ(ε) is."""
         ball = self.enclosure(epsilon)
-        return ball.mid + ball.rad
+        if ball.ball < LEAST and not ball.ball.is_zero():  # written out, such a rational may not fit into memory
+            return Fraction(1, 2**LEAST_BITS)
+        return min(Fraction(1), ball.mid + ball.rad)
 
 
 def once(parameter: Parameter) -> Parameter:
@@ -330,7 +346,7 @@ class PrivacyProfile:
     def certified_epsilon(self, delta: Exact) -> float:
         """The same by the rule on balls alone: quick, and proved."""
         target = Fraction(delta)
-        return _bisect(lambda e: self.certified.upper(e) <= target, 2.0**20, 64)
+        return _bisect(lambda e: self.certified.upper(e) <= target, 2.0**20, 54)
 
     def verdict(self, epsilon: Exact, delta: Exact) -> Verdict:
         """Whether δ(ε) ≤ δ: private, violated (only where the rule is exact), or not certified."""
@@ -367,19 +383,21 @@ def _float_above(bound: Fraction) -> float:
 
 
 def _bisect(admissible: Callable[[float], bool], high: float, steps: int) -> float:
-    """The smallest admissible ε found: admissible up to infinity from some point on; inf if `high` is not."""
+    """The smallest admissible ε found, to `steps` bits: from some point on all are; inf if `high` is not, 0 if 0 is."""
     if admissible(0.0):
         return 0.0
-    start = min(1.0, high)
-    while not admissible(start):
-        if start >= high:
+    found = min(1.0, high)
+    while not admissible(found):
+        if found >= high:
             return math.inf
-        start = min(2 * start, high)
-    low, high = 0.0, start
+        found = min(2 * found, high)
+    while found > SMALLEST_EPSILON and admissible(found / 2):
+        found /= 2
+    low = found / 2
     for _ in range(steps):
-        middle = (low + high) / 2
-        low, high = (low, middle) if admissible(middle) else (middle, high)
-    return high
+        middle = (low + found) / 2
+        low, found = (low, middle) if admissible(middle) else (middle, found)
+    return found
 
 
 def _certainly_above(rule: Rule, epsilon: Fraction, target: Fraction) -> bool:

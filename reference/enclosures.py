@@ -14,13 +14,17 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from reference.numbers import MP, Ball, BallScalar, Numbers, Real, Undecided
+from flint import arb
+
+from reference.numbers import MP, Ball, BallScalar, Float64, Numbers, Real, Undecided
 from reference.numbers import _as_fraction as as_fraction
 
 Argument: TypeAlias = "Fraction | BallScalar"
 """A checked argument: an exact rational, or a ball with a radius."""
 
 CAP_BITS = 1 << 16
+LEAST_POSITIVE = arb(math.ulp(0))
+"""The least positive binary64 number, 2**-1074."""
 
 # ----------------------------------------------------------------------------------- checked arguments
 
@@ -30,7 +34,7 @@ def number(name: str, x: Any) -> Argument:
     if isinstance(x, BallScalar):
         if not x.ball.is_finite():
             raise ValueError(f"{name} = {x} is not finite: give a finite number")
-        return x.mid if x.rad == 0 else x
+        return x.mid if x.ball.is_exact() else x
     mantissa_exponent = getattr(x, "_mpf_", None)
     if mantissa_exponent is not None and mantissa_exponent[1] == 0 and mantissa_exponent[2] != 0:
         raise ValueError(f"{name} = {x} is not a finite number: give a finite number")
@@ -102,8 +106,10 @@ def evaluate(K: Numbers, body: Callable[..., BallScalar], *args: Argument | int)
     while bits <= max(CAP_BITS, 4 * accuracy):
         try:
             value = body(Ball(bits), *args)
-            if value.ball.is_finite() and value.rad * 2 ** (accuracy + 6) <= abs(value.mid):
+            if value.ball.is_zero() or (value.ball.is_finite() and value.ball.rel_accuracy_bits() > accuracy + 6):
                 return _rounded(K, value)
+            if isinstance(K, Float64) and abs(value.ball) < LEAST_POSITIVE:
+                return K(math.ulp(0))
         except Undecided as undecided:
             reason = str(undecided)
         bits *= 2
@@ -113,10 +119,12 @@ def evaluate(K: Numbers, body: Callable[..., BallScalar], *args: Argument | int)
 def _rounded(K: Numbers, value: BallScalar) -> Real:
     if isinstance(K, Ball):
         return BallScalar(K, K.at_precision(lambda ball: ball + 0, value.ball))
-    result = K(value.mid)
-    if result == 0 and value.mid > 0:  # binary64 underflow: a positive value stays positive
-        return K(math.ulp(0))
-    return result
+    if isinstance(K, MP):  # not as a rational: the exponent may be anything
+        mantissa, exponent = value.ball.mid().man_exp()
+        return K.context.ldexp(K(int(mantissa)), int(exponent))
+    if value.ball > 0 and value.ball < LEAST_POSITIVE:
+        return K(math.ulp(0))  # a positive value stays positive
+    return K(value.mid)
 
 
 def float_below(x: BallScalar) -> float:

@@ -41,6 +41,8 @@ from fractions import Fraction
 from itertools import combinations, pairwise, product
 from typing import Any, Literal, TypeAlias
 
+from flint import arb
+
 from reference.enclosures import (
     Argument,
     above_target,
@@ -200,7 +202,7 @@ def _kov_delta(K: Ball, epsilon: Argument, epsilon0: Argument, k: int) -> BallSc
     total = K(0)
     if i > k:
         return total  # type: ignore[no-any-return]
-    mass = math.comb(k, i) * K.exp(i * e0 - k * K.log1p(K.exp(e0)))
+    mass = BallScalar(K, K.at_precision(arb.bin_uiui, k, i)) * K.exp(i * e0 - k * K.log1p(K.exp(e0)))
     tilt, odds, shrink = K.exp(e - (2 * i - k) * e0), K.exp(e0), K.exp(-2 * e0)
     negligible = K(Fraction(1, 2 ** (K.bits + 2)))
     while True:

@@ -6,11 +6,13 @@ import argparse
 import inspect
 import json
 import math
+import sys
 import time
 from collections.abc import Mapping
 from typing import Any
 
 from audit.errors import InputError
+from reference.numbers import Undecided
 
 HELP = "noise scales for a target (ε,δ): printed, corrected, tightest proven, and what each guarantees"
 EXAMPLE = "dpso calibrate phased-sgd --epsilon 1 --delta 1e-6 --n 65536 --d 10"
@@ -28,6 +30,8 @@ ALIASES: Mapping[str, str] = {
 NAMES = "phased-sgd, noisy-frank-wolfe, poly-sfw, noisy-sfw, proximal"
 SHOWN = 8
 """How many scales of a variant the table shows; JSON has all."""
+SLOW = 15
+"""From so many rounds on Algorithm 4 takes longer than two seconds."""
 
 _WHOLE = {"n": "records", "d": "dimension", "J": "vertices", "b": "first batch", "T": "steps"}
 _REAL = {
@@ -61,12 +65,17 @@ def run(args: argparse.Namespace) -> int:
     label = _label(args.algorithm)
     parameters = _parameters(args, label)
     wanted = VARIANTS if args.variant == "all" else (args.variant,)
+    if parameters.get("R", 0) in range(SLOW, 99) and label == "alg:polySFW":
+        print(f"adding up rounds of up to 2^{parameters['R'] - 1} steps", file=sys.stderr)
     try:
         accounts = [account(label, variant, args.epsilon, args.delta, **parameters) for variant in wanted]
+        _refuse(label, accounts, args.variant)
+        result = _result(label, accounts, parameters, args)
     except ValueError as error:
         raise InputError(str(error)) from None
-    _refuse(label, accounts, args.variant)
-    result = _result(label, accounts, parameters, args)
+    except Undecided as error:
+        where = f"epsilon = {args.epsilon}, delta = {args.delta} cannot be certified"
+        raise InputError(f"{where}: {str(error)[:100]}; give less extreme values") from None
     result["seconds"] = round(time.perf_counter() - started, 3)
     print(json.dumps(result, indent=1, ensure_ascii=False)) if args.json else _table(result)
     return 0
