@@ -249,23 +249,29 @@ def _mini_batch_epsilon(scale: float) -> float:
     return math.log((1 - p + p * math.exp(shift)) / (1 - p + p * math.exp(-shift)))
 
 
-INCLUDED = 0.9
+INCLUDED, DIM = 0.9, 4
 
 
-def _realised_batch(epsilon: float) -> Mechanism:
-    def mechanism(data: Array, rng: np.random.Generator) -> Any:
-        batch = data[rng.random(len(data)) < INCLUDED]
-        return _grid((batch.sum() + rng.laplace(0.0, 1.0 / epsilon)) / max(1, len(batch)))
+def _batch_gradient(divisor: Callable[[int], int]) -> Make:
+    """The mean gradient of a Poisson batch in DIM dimensions; records have l1-norm at most 1."""
 
-    return mechanism
+    def make(epsilon: float) -> Mechanism:
+        def mechanism(data: Array, rng: np.random.Generator) -> Any:
+            batch = data[rng.random(len(data)) < INCLUDED]
+            return _grid((batch.sum(axis=0) + rng.laplace(0.0, 1.0 / epsilon, size=DIM)) / divisor(len(batch)))
+
+        return mechanism
+
+    return make
 
 
-def _expected_batch(epsilon: float) -> Mechanism:
-    def mechanism(data: Array, rng: np.random.Generator) -> Any:
-        batch = data[rng.random(len(data)) < INCLUDED]
-        return _grid((batch.sum() + rng.laplace(0.0, 1.0 / epsilon)) / 2)
+def _realised_epsilon() -> float:
+    """Zero gradients, one record or two: noise of scale b against b/2 with probability p = INCLUDED², else b.
 
-    return mechanism
+    The density ratio is largest at 0 one way, p·2^DIM + 1 − p, and in the tails the other way, 1/(1 − p).
+    """
+    p = INCLUDED**2
+    return max(math.log(p * 2**DIM + 1 - p), math.log(1 / (1 - p)))
 
 
 EPOCHS = 10
@@ -485,7 +491,6 @@ def _output_specimens() -> list[Specimen]:
 
 def _optimiser_specimens() -> list[Specimen]:
     inf = math.inf
-    tail = math.log(1 / (1 - INCLUDED**2))
     loose, tight = _objective_law(SMALL_WEIGHT, 2.0), _objective_law(_curvature_weight(0.5), 4.0)
     return [
         _sum(
@@ -503,13 +508,13 @@ def _optimiser_specimens() -> list[Specimen]:
         _sum(
             "realised-batch",
             "division by the realised batch size",
-            _realised_batch,
+            _batch_gradient(lambda size: max(1, size)),
             "",
             0.25,
-            tail,
-            repaired=_expected_batch,
-            dataset=np.zeros(1),
-            neighbour=np.zeros(2),
+            _realised_epsilon(),
+            repaired=_batch_gradient(lambda _size: 2),
+            dataset=np.zeros((1, DIM)),
+            neighbour=np.zeros((2, DIM)),
             relation="add-remove",
             twin_epsilon=0.0,
         ),

@@ -133,7 +133,7 @@ def find(specimen: Specimen, seed: int) -> tuple[str, int]:
 
 
 def overhead(calls: int = MOST_CALLS, repeats: int = 3) -> float:
-    """Processor time of lints and of `calls` captured draws, against `calls` bare calls of 1 ms, less one; the median."""
+    """Processor time of lints and `calls` captured draws over that of `calls` bare calls of 1 ms, less one; median."""
 
     def mechanism(dataset: Any, rng: np.random.Generator) -> float:
         end = time.process_time() + 0.001
