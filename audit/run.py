@@ -17,13 +17,15 @@ import signal
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from multiprocessing import get_context, resource_tracker
+from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
 import audit.statements
 from audit.errors import InputError, one_line
+from audit.executors import ENVIRONMENT, WorkersLost, carry_out, dask, environment, interrupts_held
+from audit.inputs import read_json
 from audit.statements.framework import (
     LEVELS,
     Check,
@@ -229,20 +231,19 @@ def run(
     workers: int,
     done: Callable[[Result], None],
     started: Callable[[Check], None] = lambda check: None,
+    scheduler: str | None = None,
 ) -> None:
-    """Run what `report` does not hold yet; call `done` after each check, `started` before."""
+    """Run what `report` does not hold yet, here or on a cluster; call `done` after each check, `started` before."""
     finished = {r.name for r in report.results}
     left = [c for c in checks if c.name not in finished]
-    with contextlib.closing(_results(left, report.seed, workers, started)) as results:
+    if scheduler is None:
+        running = _results(left, report.seed, workers, started)
+    else:
+        running = _cluster_results(left, report.seed, scheduler)
+    with contextlib.closing(running) as results:
         for result in results:
             report.results.append(result)
             done(result)
-
-
-ENVIRONMENT = {"PYTHONHASHSEED": "0"} | dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
-"""What a worker process starts with: the order of sets and the number of threads must not change a result."""
 
 
 @dataclass(frozen=True)
@@ -257,6 +258,27 @@ class _ByName:
         return outcome
 
 
+def _by_name(check: Check) -> Check:
+    """The check as it travels to another process."""
+    return replace(check, function=_ByName(check.function.__module__, check.function.__name__))
+
+
+def _cluster_results(checks: Sequence[Check], seed: int, scheduler: str) -> Generator[Result]:
+    """The results from the workers of a Dask cluster; a check that no worker survives is a result like another."""
+    try:
+        tasks = [_by_name(check) for check in checks]
+        for _, result in carry_out(
+            dask(scheduler), _run_check, seed, tasks, lost=lambda check, reason: failed(check, seed, reason)
+        ):
+            yield result
+    except (ValueError, WorkersLost) as error:
+        raise InputError(f"{error}; what is done is kept: continue with --resume") from None
+
+
+def _run_check(seed: int, check: Check) -> Result:
+    return run_one(check, seed)
+
+
 class _Worker:
     """A process that runs one check after another, and what it is busy with."""
 
@@ -265,14 +287,13 @@ class _Worker:
         self.check: Check | None = None
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs,), daemon=True)
-        with _environment(ENVIRONMENT), _interrupts_held():
+        with environment(ENVIRONMENT), interrupts_held():
             self.process.start()
         theirs.close()
 
     def give(self, check: Check, seed: int) -> None:
         self.check = check
-        function = _ByName(check.function.__module__, check.function.__name__)
-        self.connection.send((replace(check, function=function), seed))
+        self.connection.send((_by_name(check), seed))
 
     def take(self, seed: int) -> Result:
         """The result of the check it was given; of a dead process, that it died."""
@@ -337,34 +358,6 @@ def _serve(connection: Connection) -> None:
 
 
 @contextlib.contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-@contextlib.contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Hold Ctrl-C back while a process starts: it inherits the mask, and so never prints a traceback of its own."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # it would lift the mask when it starts
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextlib.contextmanager
 def interruptible() -> Iterator[None]:
     """Let the first Ctrl-C or request to terminate raise `KeyboardInterrupt`, and no other after it.
 
@@ -413,7 +406,8 @@ def write(path: Path, text: str) -> None:
     """Replace a file in one step."""
     temporary = path.with_name(f"{path.name}.tmp")
     try:
-        with temporary.open("w", encoding="utf-8", errors="backslashreplace") as file:
+        temporary.unlink(missing_ok=True)  # a link that somebody put there must not lead the text elsewhere
+        with temporary.open("x", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -427,8 +421,8 @@ def load(path: Path, fresh: Report) -> Report:
     if not path.exists():
         return fresh
     try:
-        found = Report.from_json(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        found = Report.from_json(read_json(path, str(path)))
+    except (InputError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         reason = one_line(f"{type(error).__name__}: {error}")
         raise InputError(f"--resume: {path} is not a report of this program ({reason}); use another --out") from None
     for what in ("level", "seed", "only", "planned", "available"):

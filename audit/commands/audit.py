@@ -47,7 +47,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="where report.json and report.html go (default dpso-out)",
     )
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="the seed of the run (default 0)")
-    parser.add_argument("--workers", metavar="N", type=int, default=os.cpu_count() or 1, help="processes (default all)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--workers", metavar="N", type=int, default=os.cpu_count() or 1, help="processes (default all)")
+    where.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:PORT, or local")
     parser.add_argument("--resume", action="store_true", help="continue the run in --out")
     parser.add_argument("--record", action="store_true", help="make these verdicts the recorded ones")
 
@@ -67,9 +69,12 @@ def run(args: argparse.Namespace) -> int:
     with job.interruptible():
         try:
             job.save(report, path)
-            _run_with_progress(checks, report, args.workers, path, console)
+            _run_with_progress(checks, report, args, path, console)
         except KeyboardInterrupt:
             interrupted = True
+        except InputError:
+            job.save(report, path)
+            raise
         job.save(report, path)
         page = write_html(report, path.with_name("report.html"))
     if interrupted:
@@ -109,7 +114,9 @@ def _conclude(report: job.Report, args: argparse.Namespace, files: list[Path]) -
 # --------------------------------------------------------------------------------------------- progress
 
 
-def _run_with_progress(checks: list[Check], report: job.Report, workers: int, path: Path, console: Console) -> None:
+def _run_with_progress(
+    checks: list[Check], report: job.Report, args: argparse.Namespace, path: Path, console: Console
+) -> None:
     weights = {c.name: WEIGHTS[c.level] for c in checks}
     running: dict[str, str] = {}
     saved = time.monotonic()
@@ -139,7 +146,7 @@ def _run_with_progress(checks: list[Check], report: job.Report, workers: int, pa
                 job.save(report, path)
                 saved = time.monotonic()
 
-        job.run(checks, report, workers, done, started)
+        job.run(checks, report, args.workers, done, started, args.scheduler)
 
 
 # ---------------------------------------------------------------------------------------------- summary
