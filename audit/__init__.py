@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from audit.blackbox.auditor import assert_dp, audit_dp
+    from audit.foreign.estimator import estimator
+    from audit.foreign.grid import audit_grid
     from audit.sensitivity import audit_oracle, audit_sensitivity
 
-__all__ = ["assert_dp", "audit_dp", "audit_oracle", "audit_sensitivity"]
+__all__ = ["assert_dp", "audit_dp", "audit_grid", "audit_oracle", "audit_sensitivity", "estimator"]
 
 _HOMES = {
     "assert_dp": "audit.blackbox.auditor",
     "audit_dp": "audit.blackbox.auditor",
+    "audit_grid": "audit.foreign.grid",
     "audit_oracle": "audit.sensitivity",
     "audit_sensitivity": "audit.sensitivity",
+    "estimator": "audit.foreign.estimator",
 }
 
 

@@ -249,7 +249,7 @@ def _mini_batch_epsilon(scale: float) -> float:
     return math.log((1 - p + p * math.exp(shift)) / (1 - p + p * math.exp(-shift)))
 
 
-INCLUDED, DIM = 0.9, 4
+INCLUDED, DIM = 0.9, 6
 
 
 def _batch_gradient(divisor: Callable[[int], int]) -> Make:

@@ -130,9 +130,11 @@ def replay(subject: Subject, scripts: Sequence[Trace]) -> list[Replayed]:
 
 
 def _reproduces(subject: Subject, script: Trace) -> bool:
-    """Whether the dataset gives the same output on the same draws: if not, some randomness is out of sight."""
+    """Whether the dataset gives the same sums and output on the same draws: if not, some randomness is out of sight."""
     control = subject.replay(0, script)
-    return control.diverged is None and control.error is None and _close(control.output, script.output)
+    if control.diverged is not None or control.error is not None or len(control.additions) != len(script.additions):
+        return False
+    return _close(control.output, script.output) and not any(c.differs for c in _compare(script, control))
 
 
 def _compare(first: Trace, second: Trace) -> list[Comparison]:
