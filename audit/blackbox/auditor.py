@@ -25,6 +25,7 @@ from audit.blackbox.checks import after_run, preflight
 from audit.blackbox.confidence import Selection, lower_bound, p_value, would_detect
 from audit.blackbox.describe import describe_event
 from audit.blackbox.foreign import MechanismTimeout
+from audit.blackbox.granularity import granularity_table
 from audit.blackbox.outputs import EXACT_BITS, VALUE_BITS, Table, concatenate
 from audit.blackbox.plan import Plan, make_plan
 from audit.blackbox.relation import objection
@@ -40,12 +41,13 @@ from audit.blackbox.sampling import (
     TargetError,
     draw_block,
 )
+from audit.blackbox.search import find_pairs
 
 Array = np.ndarray
 
 DEFAULT_SAMPLES = 100_000
 BURN_LEAST = 1500
-BURN_SHARE = 0.14
+BURN_SHARE = 0.2
 BURN_LIMIT = 100_000
 BURN_ENTRIES = 16_000_000
 BIT_SHARE = 0.02
@@ -116,8 +118,6 @@ def audit_dp(
     )
     try:
         if neighbours == "search":
-            from audit.blackbox.search import find_pairs
-
             run.pairs = find_pairs(run, dataset)
         else:
             run.pairs = _given_pairs(dataset, neighbour, pairs, neighbours, run)
@@ -240,7 +240,7 @@ def _fixed(run: _Run) -> AuditResult:
 
 
 def _burn_draws(run: _Run) -> int:
-    """About 15 % of the draws; more of a small budget, less of a very large one or of very long outputs."""
+    """About 20 % of the draws; more of a small budget, less of a very large one or of very long outputs."""
     wanted = min(run.draws / 2, BURN_LEAST + BURN_SHARE * run.draws)
     return int(min(wanted, BURN_LIMIT, max(2000, BURN_ENTRIES // run.width), run.draws - 5))
 
@@ -282,8 +282,6 @@ def _learn(run: _Run, pair: Pair, burn: int, test: int, alpha: float) -> _Learne
     plan = make_plan(table, labels, test, run.claim.delta, alpha)
     bit_plan = None
     if run.bits < EXACT_BITS:
-        from audit.blackbox.granularity import granularity_table
-
         grains = [granularity_table(b.raw) for b in blocks]
         known = [g for g in grains if g is not None]
         if len(known) == len(grains):
@@ -326,8 +324,6 @@ def _test(run: _Run, learned: _Learned, draws: int, alpha: float) -> AuditResult
         )
         main.add(block.values, block.labels)
         if bits is not None:
-            from audit.blackbox.granularity import granularity_table
-
             grains = granularity_table(block.raw)
             if grains is None:
                 bits = None

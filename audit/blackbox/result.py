@@ -50,6 +50,12 @@ class AuditResult:
         """Whether the claim is refuted at the stated confidence."""
         return self.verdict == "violated"
 
+    def resume(self, samples: int, seconds: float | None = None) -> AuditResult:
+        """Continue an anytime audit with so many more draws a side; the bound stays valid however often it is done."""
+        from audit.blackbox.auditor import resume
+
+        return resume(self, samples, seconds)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; infinite numbers become null."""
         hidden = ("state", "witness")

@@ -14,7 +14,6 @@ from scipy import special
 
 from audit import assert_dp, audit_dp
 from audit.blackbox.anytime import log_factors, stakes
-from audit.blackbox.auditor import resume
 from audit.blackbox.relation import describe
 from audit.blackbox.search import Space
 from audit.zoo import by_name
@@ -217,12 +216,12 @@ def test_an_anytime_audit_may_be_continued():
     first = on(by_name("laplace"), epsilon=0.8, anytime=True, samples=500, confidence=CAREFUL)
     assert first.verdict == "consistent"
     assert first.mode == "anytime"
-    second = resume(first, samples=20_000)
+    second = first.resume(samples=20_000)
     assert second.draws["test"] > first.draws["test"]
     assert second.epsilon_lower >= first.epsilon_lower
     assert second.violated
     with pytest.raises(ValueError, match="anytime=True"):
-        resume(on(by_name("laplace")), samples=100)
+        on(by_name("laplace")).resume(samples=100)
 
 
 def test_anytime_stays_silent_on_correct_mechanisms():
