@@ -59,6 +59,8 @@ def load_tex(path: Path) -> str:
         raise InputError(f"--paper {path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:
         raise InputError(f"--paper {path}: is not UTF-8 text: give the paper's TeX file") from None
+    except ValueError as error:
+        raise InputError(f"--paper {path}: cannot be read ({error})") from None
     if "\0" in text:
         raise InputError(f"--paper {path}: is a binary file: give the paper's TeX file")
     return text
