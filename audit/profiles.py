@@ -325,8 +325,8 @@ class PrivacyProfile:
     def certificate(self, epsilon: Exact, certified: bool = False) -> str:
         """In words: what is proved about δ(ε), and by what. `certified`: leave the sharper rule out."""
         ball = self.certified.enclosure(epsilon)
-        kind = "δ" if self.certified.exact else "δ at most a value"
-        text = f"{kind} in {ball.ball.str(12)} by ball arithmetic at {BITS} bits or more"
+        kind = "δ(ε) = v" if self.certified.exact else "δ(ε) ≤ v"
+        text = f"{kind} with v in {ball.ball.str(12)}, by ball arithmetic at {BITS} bits or more"
         if not certified and self.sharper is not None and self.rule(epsilon) == self.sharper.name:
             text += f"; {self.sharper.name} gives {self.delta(epsilon):.6g} (pessimistic, round-off not enclosed)"
         return text

@@ -91,6 +91,18 @@ def test_trajectories_are_above_exact_composition_and_close(T):
         assert truth <= loss.delta(epsilon) <= 1.03 * truth + 1e-6
 
 
+def test_what_is_cut_off_is_paid_for():
+    """With half of every trajectory cut off the bound is looser, and still above the exact value."""
+
+    class Short(TrajectoryLoss):
+        tail_share = 0.5
+
+    units = [math.sqrt(k + 1) * 0.3 for k in range(8)]
+    assert Short(units).block(2, 2).tail > 0.1
+    for epsilon in (0.3, 0.7, 1.0):
+        assert Short(units).delta(epsilon) >= TrajectoryLoss(units).delta(epsilon) >= exact_worst(units, epsilon) > 0
+
+
 def test_a_block_dominates_each_of_its_batches():
     units = [math.sqrt(k + 1) * 0.05 for k in range(64)]
     loss = TrajectoryLoss(units)
