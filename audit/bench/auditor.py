@@ -172,8 +172,8 @@ def _until_rejection(entry: Entry, seeds: int) -> float | None:
 def peers(entry: Entry, samples: int, seed: int = 0) -> dict[str, float]:
     """What other auditors say of the same mechanism, where they are installed and take its outputs."""
     rng = np.random.default_rng(seed)
-    sides = [np.asarray(entry.sampler(d, samples, rng)) for d in (entry.dataset, entry.neighbour)]
-    if any(s.ndim != 1 or s.dtype.kind not in "fi" or not np.all(np.isfinite(s)) for s in sides):
+    sides = [entry.sampler(d, samples, rng) for d in (entry.dataset, entry.neighbour)]
+    if any(not isinstance(s, np.ndarray) or s.ndim != 1 or not np.all(np.isfinite(s)) for s in sides):
         return {}
     found = {}
     for name, measure in (("jax-privacy", _jax_privacy), ("privacy-estimates", _privacy_estimates)):
