@@ -227,8 +227,7 @@ def _timed(call: Callable[..., Any]) -> Callable[..., Any]:
     """The mechanism's call, with its beginning noted for the parent."""
 
     def timed(dataset: Any, size: int | None, rng: Any) -> Any:
-        if _CLOCK is not None:
-            struct.pack_into("dq", _CLOCK, 0, time.monotonic(), struct.unpack_from("q", _CLOCK, 8)[0] + 1)
+        tick()
         try:
             return call(dataset, size, rng)
         finally:
@@ -310,12 +309,18 @@ def _portable(outputs: Any) -> Any:
 
 
 def in_child(function: Callable[[], Any], timeout: float | None = 60.0) -> Any:
-    """The result of a function that is run in a worker of its own."""
+    """The result of a function that is run in a worker of its own; `tick()` in it says that it is alive."""
     worker = Worker(lambda _: function(), timeout)
     try:
         return worker.ask(None)
     finally:
         worker.close()
+
+
+def tick() -> None:
+    """Called at the beginning of each call in a worker; does nothing elsewhere."""
+    if _CLOCK is not None and os.getpid() == _HOME:
+        struct.pack_into("dq", _CLOCK, 0, time.monotonic(), struct.unpack_from("q", _CLOCK, 8)[0] + 1)
 
 
 def in_interpreter(

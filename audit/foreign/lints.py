@@ -11,6 +11,7 @@ more calls than a lint has (it uses up to MOST_CALLS a side); the test proper wi
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,7 @@ LEVEL = 1e-6
 CALLS = 24
 """Recorded calls a side, at least."""
 MOST_CALLS = 60
+FEWEST_CALLS = 3
 STEP = 8.0
 """ε is multiplied by this to see how the noise responds."""
 SMALL_SEEDS = 2**16
@@ -63,16 +65,17 @@ def inspect(
     make: Callable[[float], Callable[..., Any]] | None = None,
     calls: int | None = None,
     timeout: float | None = 60.0,
+    seconds: float | None = None,
 ) -> Inspection:
     """Look at a mechanism through recorded calls on both datasets and replays; with `make(epsilon)`, at its response
-    to ε.
+    to ε. After `seconds` no further calls are begun, except for the few without which nothing can be said.
     """
     target = mechanism if isinstance(mechanism, CallableTarget) else CallableTarget(mechanism, release, timeout)
     pair = Pair(dataset, neighbour)
     calls = enough_calls(epsilon, delta) if calls is None else calls
     with Watch(timeout) as watch, contained(target.noticed, seed), Recorder((target.mechanism, make)) as recorder:
-        subject = Subject(target, pair, recorder, watch, seed)
-        runs = [subject.record(0) for _ in range(calls)], [subject.record(1) for _ in range(calls)]
+        subject = Subject(target, pair, recorder, watch, seed, None if seconds is None else time.monotonic() + seconds)
+        runs = _runs(subject, calls)
         replays = replay(subject, runs[0])
         findings = [
             *_outputs(runs, epsilon, delta),
@@ -89,12 +92,21 @@ def inspect(
                 )
             )
         used = subject.calls
-        if make is not None:
+        if make is not None and not subject.late:
             response, more = _response(make, subject, runs[0], replays, epsilon)
             findings, used = findings + response, used + more
     if target is not mechanism:
         findings += after_run(target)
     return Inspection(_once(findings), _sites(runs), used, runs)
+
+
+def _runs(subject: Subject, calls: int) -> tuple[list[Trace], list[Trace]]:
+    """Fresh runs on both sides in turn."""
+    runs: tuple[list[Trace], list[Trace]] = [], []
+    while len(runs[0]) < calls and (len(runs[0]) < FEWEST_CALLS or not subject.late):
+        for side in (0, 1):
+            runs[side].append(subject.record(side))
+    return runs
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:

@@ -119,6 +119,8 @@ def replay(subject: Subject, scripts: Sequence[Trace]) -> list[Replayed]:
         met = sum(any(c.differs for c in r.comparisons) for r in out)
         if (met and number >= (RANDOM_REPLAYS if chosen else REPLAYS)) or (not chosen and number >= len(usable)):
             break
+        if out and subject.late:
+            break
         script = usable[number] if number < len(usable) else subject.record(0)
         if number < REPLAYS and not _reproduces(subject, script):
             return []
@@ -263,7 +265,8 @@ def _batch_share(runs: Sequence[Replayed], call: int, size: int | None) -> float
     """The share of the records in the batch that was chosen last before this call; 0 if none was."""
     shares = []
     for r in runs:
-        batches = [c for c in r.first.calls[:call] if c.distribution == "choice" and not c.opaque and c.scale == size]
+        draws = [c for c in r.first.calls[:call] if c.method in ("choice", "sample") and not c.opaque]
+        batches = [c for c in draws if c.scale == size]
         shares.append(len(np.unique(batches[-1].value)) / batches[-1].scale if batches else 0.0)
     return min(shares)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from audit.blackbox.foreign import Noticed
-from audit.blackbox.sampling import BlockName, Pair, Target
+from audit.blackbox.sampling import CHECK, BlockName, Pair, Target
 
 Array = np.ndarray
 
@@ -63,7 +63,9 @@ class StoredTarget:
         return known
 
     def outputs(self, pair: Pair, labels: Array, name: BlockName) -> Any:
-        """One output a label, piece by piece."""
+        """One output a label, piece by piece. Checks compare repeated calls: these are never read from the file."""
+        if name.stream == CHECK:
+            return self.inner.outputs(pair, labels, name)
         size = len(labels) if self.batched else PIECE
         pieces = [self._piece(pair, labels[i : i + size], name, i // size) for i in range(0, len(labels), max(1, size))]
         if pieces and all(isinstance(p, np.ndarray) for p in pieces):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from audit.blackbox.foreign import Watch
 from audit.blackbox.relation import records, same
 from audit.blackbox.sampling import CallableTarget, Pair, copier
+from audit.foreign.isolate import tick
 from audit.foreign.recorder import Recorder, Trace
 
 
@@ -29,14 +31,19 @@ class Subject:
     recorder: Recorder
     watch: Watch
     seed: int
+    deadline: float | None = None
     calls: int = 0
     mutated: bool = False
-    tracebacks: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Prepare cheap copies."""
         self._copies = copier(self.pair.dataset), copier(self.pair.neighbour)
         self._checked = [0, 0]
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is used up."""
+        return self.deadline is not None and time.monotonic() > self.deadline
 
     @property
     def size(self) -> int | None:
@@ -57,6 +64,7 @@ class Subject:
         rng = self.recorder.generator(np.random.Philox(np.random.SeedSequence(self.seed, spawn_key=(7, self.calls))))
         self.calls += 1
         self.watch.start()
+        tick()
 
         def run() -> Any:
             try:

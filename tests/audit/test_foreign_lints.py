@@ -140,7 +140,9 @@ def test_subsampling_is_credited_with_amplification() -> None:
 def test_the_loss_of_one_sum_against_closed_forms() -> None:
     for mu, delta in ((1.0, 1e-5), (0.25, 1e-6), (3.7, 1e-5)):
         e = replay.gaussian_epsilon(mu, delta)
-        tail = 0.5 * math.erfc((e / mu - mu / 2) / math.sqrt(2)) - math.exp(e) * 0.5 * math.erfc((e / mu + mu / 2) / math.sqrt(2))
+        tail = 0.5 * math.erfc((e / mu - mu / 2) / math.sqrt(2)) - math.exp(e) * 0.5 * math.erfc(
+            (e / mu + mu / 2) / math.sqrt(2)
+        )
         assert tail == pytest.approx(delta, rel=1e-6)
     assert replay.gaussian_epsilon(1.0, 0.0) == math.inf
     assert replay.laplace_epsilon(2.0, 0.0) == 2.0

@@ -23,7 +23,10 @@ def recorded(run: Any, holders: tuple[Any, ...] = ()) -> Trace:
 
 def fingerprint() -> tuple[Any, ...]:
     return (
-        *(getattr(np.random, n) for n in ("normal", "laplace", "seed", "default_rng", "Generator", "RandomState", "choice")),
+        *(
+            getattr(np.random, n)
+            for n in ("normal", "laplace", "seed", "default_rng", "Generator", "RandomState", "choice")
+        ),
         *(getattr(random, n) for n in ("gauss", "random", "seed", "shuffle", "sample")),
         *(vars(random.Random)[n] for n in ("gauss", "uniform", "seed", "choice")),
         *(vars(c).get("rvs") for c in (st.rv_continuous, st.rv_discrete)),
@@ -170,7 +173,14 @@ def test_recording_does_not_change_what_is_drawn() -> None:
         rng = np.random.default_rng(7)
         np.random.seed(1)
         random.seed(1)
-        sample = [rng.normal(), rng.choice(5), rng.permutation(4), np.random.laplace(0, 2), random.gauss(0, 1), random.sample("abc", 2)]
+        sample = [
+            rng.normal(),
+            rng.choice(5),
+            rng.permutation(4),
+            np.random.laplace(0, 2),
+            random.gauss(0, 1),
+            random.sample("abc", 2),
+        ]
         return [*sample, rng.choice([1.5, 2.5], size=3, p=[0.5, 0.5]), rng.integers(0, 9, 3)]
 
     plain = run()

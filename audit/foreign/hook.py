@@ -1,0 +1,78 @@
+"""Lints as a part of every audit: a share of its budget, in the worker if there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from audit.blackbox.foreign import MechanismTimeout
+from audit.blackbox.result import Finding
+from audit.blackbox.sampling import CallableTarget, Pair, TargetError
+from audit.foreign.lints import FEWEST_CALLS, enough_calls, inspect
+
+SHARE = 0.2
+"""Of the calls (or the time) of an audit that may go into lints."""
+PAIRS = 3
+"""Pairs that are looked at."""
+
+
+def lint(
+    target: Any,
+    pairs: Sequence[Pair],
+    *,
+    epsilon: float,
+    delta: float,
+    seed: int,
+    draws: int,
+    seconds: float | None,
+    make: Callable[[float], Callable[..., Any]] | None = None,
+) -> list[Finding]:
+    """The findings of the lints on the first pairs; none where the mechanism is not Python code of this process."""
+    inner, isolated = _python(target)
+    if inner is None:
+        return []
+    looked = list(pairs[:PAIRS])
+    calls = int((SHARE * draws / len(looked) - 6) / 2)
+    calls = max(FEWEST_CALLS, min(enough_calls(epsilon, delta), calls))
+
+    def look(pair: Pair) -> list[Finding]:
+        return inspect(
+            inner,
+            pair.dataset,
+            pair.neighbour,
+            epsilon=epsilon,
+            delta=delta,
+            seed=seed,
+            make=make,
+            calls=calls,
+            timeout=inner.timeout,
+            seconds=None if seconds is None else SHARE * seconds / len(looked),
+        ).findings
+
+    found: dict[str, Finding] = {}
+    for pair in looked:
+        for finding in _apart(look, pair, inner.timeout) if isolated else look(pair):
+            found.setdefault(finding.kind, finding)
+    return list(found.values())
+
+
+def _python(target: Any) -> tuple[CallableTarget | None, bool]:
+    """The Python mechanism inside a target, and whether it lives in a worker."""
+    isolated = False
+    while not isinstance(target, CallableTarget):
+        isolated = isolated or type(target).__name__ == "IsolatedTarget"
+        target = getattr(target, "inner", None)
+        if target is None:
+            return None, False
+    return target, isolated
+
+
+def _apart(look: Callable[[Pair], list[Finding]], pair: Pair, timeout: float | None) -> list[Finding]:
+    """The same in a worker of its own; a worker that does not come back is a finding, not the end of the audit."""
+    from audit.foreign.isolate import in_child
+
+    try:
+        found: list[Finding] = in_child(lambda: look(pair), timeout)
+        return found
+    except (TargetError, MechanismTimeout) as error:
+        return [Finding("not-inspected", f"the lints could not be run: {error or 'a call did not return'}")]
