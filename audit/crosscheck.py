@@ -1,7 +1,8 @@
 """Run somebody else's implementation on the test vectors, and say at which line of the paper it first differs.
 
-A client answers a case with `{"trace": […], "output": {…}}`, or `{"reject": "why"}`; the trace may be missing or hold
-some of the events only. Numbers may be JSON numbers or decimal strings.
+A client answers a case with `{"trace": […], "output": {…}}`, with `{"reject": "why"}`, or with `{"unsupported": "what"}`
+for what it does not offer; the trace may be missing or hold some of the events only. Numbers may be JSON numbers or
+decimal strings.
 
 **When two numbers agree.** A vector carries for every quantity a certified radius r (the printed decimal is within r of
 the truth) and a tolerance τ (what binary64 may lose: see SPEC.md). A client's x agrees with the printed d if
@@ -27,7 +28,7 @@ from audit.errors import InputError, one_line
 from reference import vectors
 
 Json: TypeAlias = Mapping[str, Any]
-Status = Literal["pass", "fail", "error"]
+Status = Literal["pass", "fail", "error", "skip"]
 
 ASKED = ("id", "algorithm", "variant", "input", "draws")
 """What a client gets to see of a case."""
@@ -82,8 +83,18 @@ class Report:
 
     @property
     def failed(self) -> tuple[Verdict, ...]:
-        """The cases that did not pass, in order."""
-        return tuple(v for v in self.verdicts if v.status != "pass")
+        """The cases that did not pass, in order; what the client does not offer is not held against it."""
+        return tuple(v for v in self.verdicts if v.status not in ("pass", "skip"))
+
+    @property
+    def skipped(self) -> int:
+        """How many cases the client does not offer."""
+        return sum(v.status == "skip" for v in self.verdicts)
+
+    @property
+    def agrees(self) -> bool:
+        """Every offered case passes, and at least one output was compared: nothing tested is no agreement."""
+        return not self.failed and any(v.status == "pass" and v.expected == "match" for v in self.verdicts)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -91,9 +102,10 @@ class Report:
             "algorithm": self.algorithm,
             "variant": self.variant,
             "client": self.client,
-            "agrees": not self.failed,
-            "passed": len(self.verdicts) - len(self.failed),
+            "agrees": self.agrees,
+            "passed": len(self.verdicts) - len(self.failed) - self.skipped,
             "failed": len(self.failed),
+            "skipped": self.skipped,
             "first": self.failed[0].to_json() if self.failed else None,
             "cases": [v.to_json() for v in self.verdicts],
         }
@@ -115,7 +127,10 @@ class Client(Protocol):
 
 
 class PythonClient:
-    """A callable that takes the case (a dict) and returns the reply; a ValueError is a rejection."""
+    """A callable that takes the case (a dict) and returns the reply.
+
+    A ValueError is a rejection, a NotImplementedError says that the case asks for what the client does not offer.
+    """
 
     def __init__(self, target: Callable[[dict[str, Any]], Any], name: str = "", timeout: float | None = 10.0):
         self.target, self.name, self.timeout = target, name or repr(target), timeout
@@ -130,6 +145,8 @@ class PythonClient:
             raise ClientError(f"did not answer within {self.timeout:g} s") from None
         except ValueError as error:
             return {"reject": str(error)}
+        except NotImplementedError as error:
+            return {"unsupported": str(error)}
         except Exception as error:  # noqa: BLE001 - whatever foreign code raises is reported, case by case
             raise ClientError(f"raised {type(error).__name__}: {_short(str(error))}") from None
         if not isinstance(reply, Mapping):
@@ -141,7 +158,7 @@ class PythonClient:
 
 
 class ExecClient:
-    """A command that answers JSON lines: `{"op": "run", "case": {…}}` in, the reply out, with the case's id if it likes.
+    """A command that answers JSON lines: `{"op": "run", "case": {…}}` in, the reply out, with the case's id or without.
 
     The process is kept. After a reply that cannot be used it is ended, with its whole group, and started anew.
     """
@@ -222,6 +239,8 @@ def _meaning(flag: Json) -> str:
 def compare(case: Json, reply: Json, main: str, flags: Mapping[str, str]) -> Verdict:
     """The verdict on one reply; `main` is the output that every client must give."""
     expected, id = case["result"], case["id"]
+    if "unsupported" in reply:
+        return Verdict(id, expected, "skip", f"not offered: {_short(reply['unsupported'])}")
     if "reject" in reply:
         if expected != "match":
             return Verdict(id, expected, "pass")

@@ -16,7 +16,9 @@ KEYWORDS = frozenset({
 })
 
 
-def violations(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any] | None = None, at: str = "$") -> Iterator[str]:
+def violations(
+    value: Any, schema: Mapping[str, Any], root: Mapping[str, Any] | None = None, at: str = "$"
+) -> Iterator[str]:
     """What `value` breaks, one line each; an unknown keyword is an error of the schema."""
     root = schema if root is None else root
     if unknown := set(schema) - KEYWORDS:

@@ -2,8 +2,8 @@
 
 Each check runs given code on a pair of neighbours built so that the released means differ by constants (losses far from
 their kinks, clipped gradients), reads the means from the traces, measures the noise that really reaches the release by
-changing one draw, and returns (found, allowed). The algorithm leaks if found > allowed. On the reference itself no check
-finds more than is allowed: they are their own controls.
+changing one draw, and returns (found, allowed). The algorithm leaks if found > allowed. On the reference itself no
+check finds more than is allowed: they are their own controls.
 
 Gaussian releases: μ² = Σ(difference of means/deviation)², and δ_G(ε, μ) against δ. Choices between two vertices: the
 exact law of a noisy minimum. Conditions of the accountant: a number that must not exceed its limit.
@@ -56,7 +56,7 @@ def events(code: Any, algorithm: str, variant: str, data: Mapping[str, Any], tap
     trace = Trace()
     try:
         run(K, {"algorithm": algorithm, "variant": variant, "input": data, "draws": {}}, code, tape=tape, trace=trace)
-    except Exception as error:  # noqa: BLE001 - a mutant may fail in any way; the trace so far is what is read
+    except Exception as error:
         if not len(trace):
             raise AssertionError(f"the replay of {algorithm} shows nothing: {error}") from error
     return {event.key: plain(K, event.value) for event in trace}
@@ -107,9 +107,20 @@ def quarter_points(code: Any) -> Finding:
 
 def _phased(records: list[dict[str, Any]], epsilon: str, width: str, **changes: Any) -> dict[str, Any]:
     made = {
-        "loss": {"family": "absolute"}, "L0": "1", "R": "1", "set": {"type": "box", "lower": [f"-{width}"], "upper": [width]},
-        "start": None, "epsilon": epsilon, "delta": str(DELTA), "D": None, "rank": None, "beta": "4", "alpha": "0.0009765625",
-        "average": "last", "oracle": "corrected", "dataset": records,
+        "loss": {"family": "absolute"},
+        "L0": "1",
+        "R": "1",
+        "set": {"type": "box", "lower": [f"-{width}"], "upper": [width]},
+        "start": None,
+        "epsilon": epsilon,
+        "delta": str(DELTA),
+        "D": None,
+        "rank": None,
+        "beta": "4",
+        "alpha": "0.0009765625",
+        "average": "last",
+        "oracle": "corrected",
+        "dataset": records,
     }
     return {**made, **changes}
 
@@ -144,8 +155,13 @@ def phased_replay(code: Any) -> Finding:
 def climbing(code: Any) -> Finding:
     """A phase of 32 steps: neighbours must not run apart."""
     runs = [
-        events(code, "Alg:phased", "corrected",
-               _phased([record(y), *(record(0) for _ in range(63))], "2.5", "1000", D="1", beta="64"), _Tape(zero))
+        events(
+            code,
+            "Alg:phased",
+            "corrected",
+            _phased([record(y), *(record(0) for _ in range(63))], "2.5", "1000", D="1", beta="64"),
+            _Tape(zero),
+        )
         for y in (100, -100)
     ]
     return gaussian(2.5, ratio(runs[0]["w[1]"][0] - runs[1]["w[1]"][0], runs[0]["sigma[1]"])), DELTA
@@ -186,9 +202,19 @@ def choice_delta(epsilon: float, x: float, y: float) -> float:
 
 def _nfw(records: list[dict[str, Any]], epsilon: str, steps: int) -> dict[str, Any]:
     return {
-        "loss": {"family": "absolute"}, "L0": "1", "R": "1", "set": {"type": "l1-polytope", "dim": 1, "radius": "1"},
-        "start": None, "epsilon": epsilon, "delta": str(DELTA), "T": steps, "beta": "4", "alpha": "0.0625",
-        "oracle": "corrected", "noise": "laplace", "dataset": records,
+        "loss": {"family": "absolute"},
+        "L0": "1",
+        "R": "1",
+        "set": {"type": "l1-polytope", "dim": 1, "radius": "1"},
+        "start": None,
+        "epsilon": epsilon,
+        "delta": str(DELTA),
+        "T": steps,
+        "beta": "4",
+        "alpha": "0.0625",
+        "oracle": "corrected",
+        "noise": "laplace",
+        "dataset": records,
     }
 
 
@@ -198,8 +224,13 @@ def nfw_choice(code: Any) -> Finding:
     for pluses in (50, 51):
         records = [record(100 if i < pluses else -100) for i in range(101)]
         data = _nfw(records, "1", 1)
-        found.append(threshold(lambda x, data=data: events(  # type: ignore[misc]
-            code, "Alg:nfw", "corrected", data, _First(lambda _: x))["v[1]"]))
+        found.append(
+            threshold(
+                lambda x, data=data: events(  # type: ignore[misc]
+                    code, "Alg:nfw", "corrected", data, _First(lambda _: x)
+                )["v[1]"]
+            )
+        )
     return choice_delta(1, *found), DELTA
 
 
@@ -211,8 +242,18 @@ def nfw_steps(code: Any) -> Finding:
         from reference.setting.sets import l1_ball
 
         module = code.frank_wolfe
-        p = module.frank_wolfe_parameters(K, 2, GLL(Absolute, 1, 1, 1), l1_ball(1), epsilon=1, delta=DELTA, T=steps, beta=4,
-                                          alpha=2**-10, scale=getattr(module, scale))
+        p = module.frank_wolfe_parameters(
+            K,
+            2,
+            GLL(Absolute, 1, 1, 1),
+            l1_ball(1),
+            epsilon=1,
+            delta=DELTA,
+            T=steps,
+            beta=4,
+            alpha=2**-10,
+            scale=getattr(module, scale),
+        )
         share = two_sided(-2 / float(p.s))  # one vertex is ahead by 2, against a tie
         worst = max(worst, _binomial_delta(1, steps, share, 0.5), _binomial_delta(1, steps, 0.5, share))
     return worst, DELTA
@@ -222,19 +263,33 @@ def _binomial_delta(epsilon: float, n: int, p: float, q: float) -> float:
     """δ(ε) between Bin(n, p) and Bin(n, q)."""
     total = 0.0
     for k in range(n + 1):
-        logs = [math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) + k * math.log(s) + (n - k) * math.log1p(-s)
-                for s in (p, q)]
+        logs = [
+            math.lgamma(n + 1)
+            - math.lgamma(k + 1)
+            - math.lgamma(n - k + 1)
+            + k * math.log(s)
+            + (n - k) * math.log1p(-s)
+            for s in (p, q)
+        ]
         total += max(0.0, math.exp(logs[0]) - math.exp(epsilon + logs[1]))
     return total
 
 
 def added_gumbel(code: Any) -> Finding:
     """The loss of a choice among four vertices whose scores move by one scale: at most 1 if the noise is subtracted."""
-    data = {**_nfw([{"x": ["0", "0"], "y": "100"}] * 2, "1", 1), "noise": "gumbel",
-            "set": {"type": "l1-polytope", "dim": 2, "radius": "1"}}
+    data = {
+        **_nfw([{"x": ["0", "0"], "y": "100"}] * 2, "1", 1),
+        "noise": "gumbel",
+        "set": {"type": "l1-polytope", "dim": 2, "radius": "1"},
+    }
     nfw = events(code, "Alg:nfw", "tight", data, _First(lambda _: 64.0))["v[1]"]
-    poly = events(code, "alg:polySFW", "tight", _poly([{"x": ["0", "0"], "y": "1"}] * 2, "l1-polytope", 2, T=2, b=1),
-                  _First(lambda _: 64.0))["v[0,0]"]
+    poly = events(
+        code,
+        "alg:polySFW",
+        "tight",
+        _poly([{"x": ["0", "0"], "y": "1"}] * 2, "l1-polytope", 2, T=2, b=1),
+        _First(lambda _: 64.0),
+    )["v[0,0]"]
     return (_gumbel_loss(subtracted=True) if nfw == poly == 0 else _gumbel_loss(subtracted=False)), 1.0
 
 
@@ -250,9 +305,16 @@ def _gumbel_loss(subtracted: bool) -> float:
 
 def _poly(records: list[dict[str, Any]], shape: str, dim: int, **changes: Any) -> dict[str, Any]:
     made = {
-        "loss": {"family": "signed-quadratic", "curvature": "1"}, "L0": "1", "L1": "0", "p": "1",
-        "set": {"type": shape, "dim": dim, "radius": "1"}, "start": ["1", *("0" for _ in range(dim - 1))], "delta": str(DELTA),
-        "D": None, "epsilon": "1", "dataset": records,
+        "loss": {"family": "signed-quadratic", "curvature": "1"},
+        "L0": "1",
+        "L1": "0",
+        "p": "1",
+        "set": {"type": shape, "dim": dim, "radius": "1"},
+        "start": ["1", *("0" for _ in range(dim - 1))],
+        "delta": str(DELTA),
+        "D": None,
+        "epsilon": "1",
+        "dataset": records,
     }
     tight = "T" in changes
     return {**made, **({"noise": "gumbel"} if tight else {"exact_budget": False}), **changes}
@@ -263,18 +325,28 @@ def poly_choice(code: Any) -> Finding:
     found = []
     for pluses in (10, 11):
         data = _poly([record(1 if i < pluses else -1) for i in range(21)], "l1-polytope", 1, rounds=1, b=21)
-        found.append(threshold(lambda x, data=data: events(  # type: ignore[misc]
-            code, "alg:polySFW", "corrected", data, _First(lambda _: x))["v[0,0]"]))
+        found.append(
+            threshold(
+                lambda x, data=data: events(  # type: ignore[misc]
+                    code, "alg:polySFW", "corrected", data, _First(lambda _: x)
+                )["v[0,0]"]
+            )
+        )
     return choice_delta(1, *found), DELTA
 
 
 def overlap(code: Any) -> Finding:
-    """How often the record that is used most is used: once, or the parallel composition of the accountant does not apply."""
+    """How often the most used record is used: once, or the accountant's parallel composition does not apply."""
     smooth = _noisy([record(1 if i % 2 else -1) for i in range(45)], rounds=3, b=5)
     runs = [
         events(code, "alg:nSFW", "corrected", smooth, _Tape(one)),
-        events(code, "alg:polySFW", "corrected", {**smooth, "p": "1", "set": {"type": "l1-polytope", "dim": 1, "radius": "1"}},
-               _First(one)),
+        events(
+            code,
+            "alg:polySFW",
+            "corrected",
+            {**smooth, "p": "1", "set": {"type": "l1-polytope", "dim": 1, "radius": "1"}},
+            _First(one),
+        ),
     ]
     return max(_uses(run) for run in runs), 1.0
 
@@ -289,8 +361,15 @@ def _uses(trace: Mapping[str, Any]) -> float:
 
 def _noisy(records: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
     made = {
-        "loss": {"family": "signed-quadratic", "curvature": "1"}, "L0": "1", "L1": "1", "p": "2",
-        "set": {"type": "box", "lower": ["-1"], "upper": ["1"]}, "start": ["1"], "delta": str(DELTA), "D": None, "epsilon": "32",
+        "loss": {"family": "signed-quadratic", "curvature": "1"},
+        "L0": "1",
+        "L1": "1",
+        "p": "2",
+        "set": {"type": "box", "lower": ["-1"], "upper": ["1"]},
+        "start": ["1"],
+        "delta": str(DELTA),
+        "D": None,
+        "epsilon": "32",
         "dataset": records,
     }
     return {**made, **({"adaptive": True} if "T" in changes else {"exact_budget": False}), **changes}
@@ -336,9 +415,17 @@ def pair(code: Any) -> Finding:
 def _guided(records: list[dict[str, Any]], d: int, p: str) -> dict[str, Any]:
     side = ["64"] * d
     return {
-        "loss": {"family": "tanh-regression"}, "L0": "0.25", "rho": "0.78125", "p": p,
-        "set": {"type": "box", "lower": [f"-{s}" for s in side], "upper": side}, "start": None, "rounds": 3,
-        "plan": [{"n": 2, "T": 3, "lambda": "0"}], "mu": "0.5", "beta": "8", "dataset": records,
+        "loss": {"family": "tanh-regression"},
+        "L0": "0.25",
+        "rho": "0.78125",
+        "p": p,
+        "set": {"type": "box", "lower": [f"-{s}" for s in side], "upper": side},
+        "start": None,
+        "rounds": 3,
+        "plan": [{"n": 2, "T": 3, "lambda": "0"}],
+        "mu": "0.5",
+        "beta": "8",
+        "dataset": records,
     }
 
 
@@ -373,8 +460,21 @@ def guided_lp(code: Any) -> Finding:
 CHECKS: Mapping[str, Callable[[Any], Finding]] = {
     check.__name__: check
     for check in (
-        quarter_points, phased_scale, phased_replay, climbing, expanding_steps, nfw_choice, nfw_steps, added_gumbel,
-        poly_choice, overlap, first_release, tight_release, pair, guided_replay, guided_lp,
+        quarter_points,
+        phased_scale,
+        phased_replay,
+        climbing,
+        expanding_steps,
+        nfw_choice,
+        nfw_steps,
+        added_gumbel,
+        poly_choice,
+        overlap,
+        first_release,
+        tight_release,
+        pair,
+        guided_replay,
+        guided_lp,
     )
 }
 

@@ -94,9 +94,8 @@ def _following(module: ModuleType, spaces: Mapping[str, Mapping[str, Any]]) -> d
     """A copy of a module whose imports from the copied modules follow the copies."""
     exchanged = {}
     for name, value in vars(module).items():
-        origin = getattr(value, "__module__", None)
-        if isinstance(value, (FunctionType, type)) and origin in spaces and origin != module.__name__:
-            exchanged[name] = spaces[origin].get(value.__name__, value)
+        if isinstance(value, (FunctionType, type)) and value.__module__ != module.__name__:
+            exchanged[name] = spaces.get(value.__module__, {}).get(value.__name__, value)
     return clone(module, exchanged)
 
 
@@ -115,13 +114,13 @@ def client(mutant: Mutant) -> PythonClient:
     return PythonClient(answer, mutant.id)
 
 
-def caught(mutant: Mutant) -> list[Verdict]:
-    """The cases that the mutant fails."""
-    found = crosscheck(client(mutant), mutant.algorithm, mutant.variant)
-    return [verdict for verdict in found if verdict.status != "pass"]
+def first_caught(mutant: Mutant) -> Verdict | None:
+    """The first case that the mutant fails; None if it survives."""
+    verdicts = crosscheck(client(mutant), mutant.algorithm, mutant.variant)
+    return next((verdict for verdict in verdicts if verdict.status != "pass"), None)
 
 
-def first_lines(verdicts: list[Verdict]) -> list[int]:
-    """The lines that the failing cases name, in order of appearance."""
-    lines = [v.divergence.line for v in verdicts if v.divergence is not None]
-    return list(dict.fromkeys(lines))
+def at_its_line(mutant: Mutant, verdict: Verdict | None) -> bool:
+    """Whether the first failing case names the line where the bug is."""
+    found = verdict.divergence if verdict is not None else None
+    return found is not None and found.line in (mutant.line, *mutant.also)

@@ -1,11 +1,10 @@
-"""`dpso crosscheck`: run somebody's implementation on the test vectors; the first line of the paper where it differs."""
+"""`dpso crosscheck`: run an implementation on the test vectors; the first line of the paper where it differs."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-
 from typing import TYPE_CHECKING
 
 from audit.errors import InputError, one_line
@@ -56,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(report.to_json(), indent=1, ensure_ascii=False, allow_nan=False))
     else:
         _show(report)
-    return 1 if report.failed else 0
+    return 0 if report.agrees else 1
 
 
 def _checked(args: argparse.Namespace) -> str:
@@ -98,7 +97,7 @@ def _show(report: Report) -> None:
     for heading in ("case", "verdict", "line", "what"):
         table.add_column(heading, overflow="fold")
     for verdict in report.verdicts:
-        style = {"pass": "green", "fail": "bold red", "error": "bold red"}[verdict.status]
+        style = {"pass": "green", "skip": "dim"}.get(verdict.status, "bold red")
         found = verdict.divergence
         what = one_line(found.quantity if found else verdict.note)
         what = what if len(what) <= WIDEST else f"{what[: WIDEST - 1]}…"
@@ -106,8 +105,11 @@ def _show(report: Report) -> None:
         slug = verdict.id.partition(f"-{report.variant}-")[2]
         table.add_row(Text(slug), Text(verdict.status, style=style), line, Text(what))
     console.print(table)
-    passed = len(report.verdicts) - len(report.failed)
-    summary = f"{report.algorithm}, {report.variant}: {passed} of {len(report.verdicts)} cases agree"
+    offered = len(report.verdicts) - report.skipped
+    summary = f"{report.algorithm}, {report.variant}: {offered - len(report.failed)} of {offered} cases agree"
+    summary += f", {report.skipped} are not offered" if report.skipped else ""
+    if not report.failed and not report.agrees:
+        summary += "; no output was compared, which is no agreement"
     console.print(summary, highlight=False, soft_wrap=True)
 
 

@@ -85,6 +85,10 @@ def problems(progress: bool = False) -> list[str]:
             found.append(f"{name} is not what the reference gives (python -m reference.vectors.generate rewrites it)")
     if generate.manifest(texts) != vectors.read("manifest.sha256").decode():
         found.append("manifest.sha256 does not list the generated files")
+    made = {id for text in texts.values() for id in generate.ids(text)}
+    listed = set(vectors.read("ids.txt").decode().split())
+    found += [f"{id} was published and is gone" for id in sorted(listed - made)]
+    found += [f"{id} is not in ids.txt" for id in sorted(made - listed)]
     return found
 
 

@@ -86,14 +86,13 @@ def _start(data: Json) -> Any:
 
 def _phased(variant: str, data: Json, tape: Any) -> Array:
     records, W = dataset(data["dataset"]), feasible_set(data["set"])
-    privacy = {"epsilon": number(data["epsilon"]), "delta": number(data["delta"])}
-    noise: dict[str, Any] = {}
+    options: dict[str, Any] = {"epsilon": number(data["epsilon"]), "delta": number(data["delta"])}
     if variant == "tight":
-        noise["sigma"] = tight_sigma(K, privacy["epsilon"], privacy["delta"], data["average"])
+        options["sigma"] = tight_sigma(K, options["epsilon"], options["delta"], data["average"])
     gll = GLL(scalar_family(data["loss"]), number(data["L0"]), number(data["R"]), 2)
     p = phased_parameters(
-        K, len(records), gll, W, **privacy, D=optional(data["D"]), rank=optional(data["rank"]),
-        beta=optional(data["beta"]), alpha=optional(data["alpha"]), start=_start(data), average=data["average"], **noise,
+        K, len(records), gll, W, **options, D=optional(data["D"]), rank=optional(data["rank"]),
+        beta=optional(data["beta"]), alpha=optional(data["alpha"]), start=_start(data), average=data["average"],
     )
     checked_points(K, gll, records, W, p.start)
     if variant == "printed":

@@ -15,7 +15,7 @@ from reference.vectors.execute import ALGORITHMS, BY_LABEL, Algorithm
 
 __all__ = ["ALGORITHMS", "BY_LABEL", "SHIPPED", "Algorithm", "damaged", "file_name", "load", "read"]
 
-SHIPPED = ("SPEC.md", "schema.json", "manifest.sha256")
+SHIPPED = ("SPEC.md", "schema.json", "manifest.sha256", "ids.txt")
 """What belongs to the vectors besides the vector files."""
 
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from types import FrameType
 from typing import Any
 
 from reference.numbers import Ball, BallScalar, Numbers, Real, Undecided, Vector
@@ -99,15 +100,6 @@ def magnitude(value: Any) -> Fraction:
     return Fraction(0)
 
 
-def width(value: Any) -> Fraction:
-    """The largest radius of a scalar or vector of balls; 0 for what is not real."""
-    if isinstance(value, BallScalar):
-        return value.rad
-    if isinstance(value, (Vector, tuple, list)):
-        return max((width(v) for v in value), default=Fraction(0))
-    return Fraction(0)
-
-
 class Watched(Ball):
     """Balls that note how close their decisions were: the smallest distance of two compared values, and exact ties."""
 
@@ -147,10 +139,11 @@ class Watched(Ball):
 
 def _checks_input() -> bool:
     """Whether a decision belongs to a check of the input (with slack 2^-40, say) and not to the algorithm."""
-    frame, names = sys._getframe(3), []
+    frame: FrameType | None = sys._getframe(3)
+    names: list[str] = []
     while frame is not None and len(names) < 8:
         names.append(frame.f_code.co_name)
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return any(name.startswith(("require", "check", "with_beta")) or name.endswith("parameters") for name in names)
 
 
@@ -188,5 +181,5 @@ def _lines(value: Any, depth: int) -> Iterator[str]:
 
 __all__ = [
     "DIGITS", "TooWide", "Undecided", "Watched", "canonical", "decimal", "encode_scalar", "encode_value", "magnitude",
-    "one_digit_above", "power_of_ten_above", "width",
+    "one_digit_above", "power_of_ten_above",
 ]

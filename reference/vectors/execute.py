@@ -101,7 +101,7 @@ class _Given:
 
 def declared(case: Json, code: Any = CODE) -> tuple[Draw, ...]:
     """What the algorithm of the case draws."""
-    return DRAWS[case["algorithm"]](case["variant"], case["input"], code)
+    return tuple(DRAWS[case["algorithm"]](case["variant"], case["input"], code))
 
 
 def float64(case: Json) -> dict[str, Any]:

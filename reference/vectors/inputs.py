@@ -139,7 +139,7 @@ class DeclaredSmooth(SmoothPredictorLoss):
         return self.inner.label_bound
 
     @property
-    def R(self) -> Fraction:  # type: ignore[override]
+    def R(self) -> Fraction:
         """That of the loss."""
         return Fraction(self.inner.R)
 
@@ -184,7 +184,7 @@ class DeclaredWeak(WeakPredictorLoss):
     p: Any = 2
 
     @property
-    def R(self) -> Fraction:  # type: ignore[override]
+    def R(self) -> Fraction:
         """That of the loss."""
         return Fraction(self.inner.R)
 
