@@ -9,12 +9,13 @@ import json
 from collections import Counter
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from random import Random
 
+from audit.run import RECORD
 from reference.convex import noisy_frank_wolfe as nfw
 from reference.convex.counterexamples import expanding_shift, unsound_shift
 from reference.convex.oracle import oracle, oracle_parameters, oracle_printed
+from reference.inventory import load
 from reference.numbers import Float64
 from reference.privacy import gaussian_mu, log_inverse
 from reference.setting.losses import GLL, Absolute, PiecewiseLinear
@@ -27,7 +28,6 @@ from reference.smooth.parameters import poly_parameters, poly_plan
 K = Float64()
 TARGET = (Fraction(1), Fraction(1, 10**6))
 """(ε, δ) at which noise is compared."""
-RECORD = Path(__file__).parent / "statements" / "verdicts.json"
 
 
 # ------------------------------------------------------------------------------------------ Algorithm 1
@@ -160,20 +160,26 @@ def poly_gap_tight() -> float:
 
 @cache
 def _grades() -> Counter[str]:
-    data = json.loads(RECORD.read_text(encoding="utf-8"))
-    return Counter(entry["grade"] for entry in data["verdicts"].values())
+    """The recorded verdicts on the paper's numbered statements, by grade."""
+    grades = json.loads(RECORD.read_text(encoding="utf-8"))["grades"]
+    return Counter(grades.get(statement.id, "unchecked") for statement in load().statements)
 
 
 def refuted() -> int:
-    """How many recorded verdicts are refutations of the printed text."""
+    """How many numbered statements need a correction as printed."""
     return _grades()["refuted"] + _grades()["unrepaired"]
 
 
 def holding() -> int:
-    """How many hold, loose ones included."""
+    """How many hold as printed or with a slip of the pen, loose ones included."""
     return _grades()["holds"] + _grades()["loose"]
 
 
 def conditional() -> int:
     """How many hold only under a condition that the text does not state."""
     return _grades()["conditional"]
+
+
+def unchecked() -> int:
+    """How many have no check: none."""
+    return _grades()["unchecked"]
