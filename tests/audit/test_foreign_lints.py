@@ -117,7 +117,7 @@ def test_unseen_randomness_stops_the_replay() -> None:
 
 
 def test_subsampling_is_credited_with_amplification() -> None:
-    """One step of noisy gradient on a batch of 2 of 20, ε₀ = ln(1 + (e^ε − 1)/0.1) a step: correct at ε by amplification."""
+    """A noisy gradient on a batch of 2 of 20 with ε₀ = ln(1 + (e^ε − 1)/0.1) is correct at ε by amplification."""
     epsilon = 1.0
     local = math.log1p(math.expm1(epsilon) / 0.1)
 
@@ -197,3 +197,27 @@ def test_a_hanging_mechanism_is_interrupted() -> None:
     with pytest.raises(MechanismTimeout):
         inspect(hangs, [0.0], [1.0], epsilon=1.0, timeout=0.2)
     assert np.random.normal is normal
+
+
+def test_the_rank_test_against_scipy() -> None:
+    from scipy import stats
+
+    rng = np.random.default_rng(0)
+    for shift in (0.0, 1.0, 3.0):
+        a, b = rng.normal(size=24) + shift, rng.normal(size=30)
+        exact = stats.mannwhitneyu(a, b, alternative="greater", method="asymptotic").pvalue
+        assert lints._rank_test(a, b) == pytest.approx(exact, rel=1e-9)
+
+
+def test_a_spread_that_grows_is_seen_without_the_recorder() -> None:
+    """Noise made by hand from bytes: no call to record, but the outputs spread more at a larger ε."""
+
+    def make(epsilon: float) -> Any:
+        def mechanism(data: Any, rng: np.random.Generator) -> float:
+            u = (int.from_bytes(rng.bytes(6), "big") + 0.5) / 2**48
+            return float(data[0] + epsilon * math.log(u / (1 - u)))
+
+        return mechanism
+
+    seen = inspect(make(1.0), [0.0], [1.0], epsilon=1.0, make=make)
+    assert kinds(seen) == {"noise-grows-with-epsilon"}

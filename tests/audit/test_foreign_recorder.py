@@ -38,10 +38,15 @@ def fingerprint() -> tuple[Any, ...]:
 
 def test_everything_is_put_back_even_after_an_exception() -> None:
     before = fingerprint()
-    with pytest.raises(KeyError), Recorder() as recorder:
-        assert fingerprint() != before
-        recorder.record(lambda: np.random.normal())
-        raise KeyError("inside")
+
+    def fail() -> None:
+        with Recorder() as recorder:
+            assert fingerprint() != before
+            recorder.record(lambda: np.random.normal())
+            raise KeyError("inside")
+
+    with pytest.raises(KeyError):
+        fail()
     assert fingerprint() == before
     assert "random" not in vars(random.Random)
 
