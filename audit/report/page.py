@@ -141,7 +141,8 @@ def _summary(model: Page) -> str:
     listed = errata(model)
     grave = sum(e.severity == "privacy" for e in listed)
     text = f"{checked} of {len(model.entries)} statements, algorithms and equations were checked"
-    text += f"; {wrong} need a correction as printed, some of them only in boundary cases." if wrong else "; none was found wrong as printed."
+    needed = f"{wrong} need a correction as printed, some of them only in boundary cases"
+    text += f"; {needed}." if wrong else "; none was found wrong as printed."
     if listed:
         text += f" The list of errata has {len(listed)}, of which {grave} break{'s' if grave == 1 else ''} privacy."
     return text
