@@ -36,7 +36,7 @@ class Records:
 
     def __init__(self, loss: SmoothPredictorLoss, dataset: Sequence[Example], order: Array):
         self._loss, self._order, self._used = loss, order, 0
-        self._A, self._y = matrix(z.x for z in dataset), floats(z.y for z in dataset)
+        self._A, self._y = matrix(z.x for z in dataset), floats(loss._label(K, z) for z in dataset)
 
     def take(self, size: int) -> tuple[Array, Array]:
         """(features, labels) of the next `size` records of each trial."""

@@ -134,7 +134,7 @@ CASES = (
     match(
         "three-rounds",
         "R = 3, b = 5.",
-        ("wrong-move", "wrong-batch-size", "wrong-weight", "noise-of-first-batch"),
+        ("wrong-move", "wrong-batch-size", "wrong-weight", "noise-of-first-batch", "noiseless-gradient"),
         index=6,
         **THREE,
     ),

@@ -128,7 +128,12 @@ CASES = (
         dataset=data(4, 1),
         set={"type": "box", "lower": ["-1"], "upper": ["1"]},
     ),
-    match("sixteen-records", "n = 16: four phases.", ("halves-step-size", "rereads-records"), dataset=data(16)),
+    match(
+        "sixteen-records",
+        "n = 16: four phases.",
+        ("halves-step-size", "rereads-records", "sigma-of-first-phase"),
+        dataset=data(16),
+    ),
     match(
         "three-records",
         "n = 3: one phase of one step, two records unused.",

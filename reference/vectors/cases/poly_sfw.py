@@ -300,6 +300,15 @@ CASES = (
     reject("one-vertex", "J = 1.", "accepts-no-vertices", "J", set={"type": "polytope", "vertices": [["0", "0"]]}),
     reject("tight-one-iterate", "T = 1.", "accepts-no-round", "T", TIGHT, T=1),
     reject("tight-few-records", "T = 4, b = 5 read 10 records.", "accepts-few-records", "n", TIGHT, dataset=data(9)),
+    reject(
+        "large-label",
+        "y = 2 for a loss with labels in [−1, 1].",
+        "accepts-large-labels",
+        "y",
+        dataset=[*data(12)[:11], {"x": ["0.25", "0.25"], "y": "2"}],
+        rounds=1,
+        b=12,
+    ),
     reject("tight-zero-epsilon", "ε = 0.", "accepts-bad-privacy", "epsilon", TIGHT, epsilon="0"),
 )
 
