@@ -16,12 +16,13 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from audit.blackbox.anytime import Betting
-from audit.blackbox.checks import after_run, preflight
+from audit.blackbox.checks import PREFLIGHT_CALLS, after_run, preflight
 from audit.blackbox.confidence import Selection, lower_bound, p_value, would_detect
 from audit.blackbox.describe import describe_event
 from audit.blackbox.foreign import MechanismTimeout
@@ -35,13 +36,15 @@ from audit.blackbox.sampling import (
     TEST,
     Block,
     BlockName,
-    CallableTarget,
     Pair,
     Target,
     TargetError,
     draw_block,
 )
 from audit.blackbox.search import find_pairs
+from audit.foreign.budget import budget
+from audit.foreign.hook import lint
+from audit.foreign.prepare import prepare
 
 Array = np.ndarray
 
@@ -95,6 +98,12 @@ def audit_dp(
     floats: str = "values",
     timeout: float | None = 60.0,
     progress: Callable[[str], None] | None = None,
+    lints: bool = True,
+    make: Callable[[float], Callable[..., Any]] | None = None,
+    seed_arg: str | None = None,
+    setup: Callable[[], Any] | None = None,
+    isolate: bool = False,
+    store: str | Path | None = None,
 ) -> AuditResult:
     """Look for a violation of (ε, δ)-DP on a pair of neighbours, or on several.
 
@@ -102,11 +111,17 @@ def audit_dp(
     dataset and neighbour. `neighbours="search"` treats `dataset` as a `Space` and looks for a pair in it.
     `floats="bits"` lets the lowest bits of floats count as output; otherwise they are a finding. `release` picks what
     is published (attribute, key, index or function). A mechanism that cannot be tested gives the verdict "error".
+
+    For other people's code: `lints` look at a few dozen calls first (`result.findings`), with `make(epsilon)` also at
+    the response to ε; `seed_arg` names a parameter that takes a seed: the mechanism is audited as shipped and, apart
+    (`result.with_fresh_seeds`), with a fresh seed in every call; `setup()` is called once and its result handed to
+    mechanism(dataset, rng, prepared); `isolate` runs it in a process that can be ended; `store` names a file that
+    keeps the draws, so that an interrupted audit goes on where it was.
     """
     started = time.monotonic()
     claim = Claim(epsilon, delta, confidence)
     run = _Run(
-        target=_target(mechanism, release, timeout),
+        target=prepare(mechanism, release=release, timeout=timeout, setup=setup, isolate=isolate, store=store),
         claim=claim,
         seed=secrets.randbits(32) if seed is None else int(seed),
         draws=_budget(samples, seconds),
@@ -115,7 +130,22 @@ def audit_dp(
         started=started,
         say=progress or (lambda _: None),
         findings=[],
+        lints=lints,
+        make=make,
     )
+    where = (dataset, neighbour, pairs, neighbours, anytime)
+    result = _judge(run, *where)
+    if seed_arg is not None:
+        fresh = prepare(mechanism, release=release, timeout=timeout, setup=setup, isolate=isolate, seed_arg=seed_arg)
+        again = None if seconds is None else time.monotonic() + seconds
+        other = replace(run, target=fresh, findings=[], started=time.monotonic(), deadline=again, pairs=(), make=None)
+        other.draws = _budget(samples, seconds)
+        result.with_fresh_seeds = _judge(other, *where)
+    return result
+
+
+def _judge(run: _Run, dataset: Any, neighbour: Any, pairs: Any, neighbours: str, anytime: bool) -> AuditResult:
+    """Find the pairs, audit, and put what cannot be tested into words. A worker is ended, whatever happens."""
     try:
         if neighbours == "search":
             run.pairs = find_pairs(run, dataset)
@@ -125,15 +155,11 @@ def audit_dp(
     except TargetError as error:
         return _untested(run, str(error))
     except MechanismTimeout:
-        return _untested(run, f"a call took longer than timeout = {timeout:g} s")
-
-
-def _target(mechanism: Any, release: Any, timeout: float | None) -> Target:
-    """A target as it is, a callable wrapped."""
-    if hasattr(mechanism, "outputs"):
-        ready: Target = mechanism
-        return ready
-    return CallableTarget(mechanism, release, timeout)
+        limit = getattr(run.target, "timeout", None)
+        return _untested(run, f"a call took longer than timeout = {limit} s")
+    finally:
+        if hasattr(run.target, "inner"):
+            run.target.close()
 
 
 def assert_dp(*args: Any, **kwargs: Any) -> AuditResult:
@@ -161,6 +187,8 @@ class _Run:
     findings: list[Finding]
     pairs: Sequence[Pair] = ()
     width: int = 1
+    lints: bool = True
+    make: Callable[[float], Callable[..., Any]] | None = None
 
     @property
     def block_size(self) -> int:
@@ -222,11 +250,41 @@ def _given_pairs(
 # --------------------------------------------------------------------------------------------- fixed budget
 
 
-def _fixed(run: _Run) -> AuditResult:
+def _look(run: _Run) -> None:
+    """The calls before the first draw: can it be sampled, what stands out, and what does the budget buy?"""
+    begun = time.monotonic()
     for pair in run.pairs:
         seen = preflight(run.target, pair, run.seed)
         run.width = max(run.width, seen.width)
-        run.findings += [f for f in seen.findings if f.kind not in {g.kind for g in run.findings}]
+        run.findings += [f for f in seen.findings if not _has(f.kind, run.findings)]
+    if not run.target.batched:
+        _announce(run, (time.monotonic() - begun) / (len(run.pairs) * PREFLIGHT_CALLS), run.draws)
+    if not run.lints:
+        return
+    left = None if run.deadline is None else max(run.deadline - time.monotonic(), 0.0)
+    claim = run.claim
+    found = lint(
+        run.target,
+        run.pairs,
+        epsilon=claim.epsilon,
+        delta=claim.delta,
+        seed=run.seed,
+        draws=run.draws,
+        seconds=left,
+        make=run.make,
+    )
+    run.findings += [f for f in found if not _has(f.kind, run.findings)]
+
+
+def _announce(run: _Run, seconds_a_call: float, draws: int) -> None:
+    """Say what the budget buys, before it is spent."""
+    if run.deadline is not None:
+        draws = min(draws, int(max(run.deadline - time.monotonic(), 0.0) / max(seconds_a_call, 1e-9)))
+    run.say(str(budget(seconds_a_call, draws, run.claim.delta, run.claim.confidence)))
+
+
+def _fixed(run: _Run) -> AuditResult:
+    _look(run)
     if run.deadline is not None:
         run.draws = _affordable(run)
     alpha = run.claim.alpha * ((1 - BIT_SHARE) if run.bits < EXACT_BITS else 1.0)
@@ -392,8 +450,7 @@ def _untested(run: _Run, reason: str) -> AuditResult:
 
 
 def _anytime(run: _Run) -> AuditResult:
-    for pair in run.pairs:
-        run.findings += [f for f in preflight(run.target, pair, run.seed).findings if not _has(f.kind, run.findings)]
+    _look(run)
     claim = run.claim
     state = Betting(run.target, run.pairs, claim.epsilon, claim.delta, claim.alpha, run.seed, run.bits)
     state.run(run.draws, run.deadline, run.say)

@@ -44,6 +44,8 @@ class AuditResult:
     reason: str = ""
     witness: Any = field(default=None, repr=False)
     state: Any = field(default=None, repr=False)
+    with_fresh_seeds: AuditResult | None = field(default=None, repr=False)
+    """With `seed_arg=`: the same audit with a fresh seed in every call; this result is the mechanism as shipped."""
 
     @property
     def violated(self) -> bool:
@@ -58,11 +60,13 @@ class AuditResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; infinite numbers become null."""
-        hidden = ("state", "witness")
+        hidden = ("state", "witness", "with_fresh_seeds")
         data = {k: v for k, v in self.__dict__.items() if k not in hidden}
         data["findings"] = [asdict(f) for f in self.findings]
         if self.witness is not None:
             data["witness"] = self.witness
+        if self.with_fresh_seeds is not None:
+            data["with_fresh_seeds"] = self.with_fresh_seeds.to_dict()
         return {k: _finite(v) for k, v in data.items()}
 
     def to_json(self) -> str:
@@ -71,7 +75,11 @@ class AuditResult:
 
     def __str__(self) -> str:
         lines = [self._headline(), *(f"  noticed: {finding}" for finding in self.findings)]
-        return "\n".join(lines)
+        traceback = next((f.details["traceback"] for f in self.findings if "traceback" in f.details), "")
+        lines += [f"    {line}" for line in traceback.strip().splitlines()]
+        if self.with_fresh_seeds is None:
+            return "\n".join(lines)
+        return "\n".join(["As shipped:", *lines, "With a fresh seed in every call:", str(self.with_fresh_seeds)])
 
     def _headline(self) -> str:
         claim = f"({self.claimed_epsilon:g}, {self.delta:g})-DP"

@@ -81,7 +81,8 @@ def _spaces(holders: Iterable[Any]) -> list[dict[str, Any]]:
             spaces.append(vars(module))
     for holder in holders:
         function = inspect.unwrap(holder) if callable(holder) else holder
-        for source in (getattr(function, "__globals__", None), getattr(function, "__dict__", None)):
+        for name in ("__globals__", "__dict__", "parameters"):
+            source = getattr(function, name, None)
             if isinstance(source, dict):
                 spaces.append(source)
         bound = getattr(getattr(function, "__self__", None), "__dict__", None)

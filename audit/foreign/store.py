@@ -72,6 +72,17 @@ class StoredTarget:
             return np.concatenate(pieces)
         return [output for piece in pieces for output in piece]
 
+    @property
+    def timeout(self) -> float | None:
+        """Seconds that one call may take."""
+        limit: float | None = getattr(self.inner, "timeout", None)
+        return limit
+
+    def close(self) -> None:
+        """End the worker behind this target, if there is one."""
+        if hasattr(self.inner, "close"):
+            self.inner.close()
+
     def _piece(self, pair: Pair, labels: Array, name: BlockName, part: int) -> Any:
         part_name = BlockName(name.seed, name.stream, name.pair, name.index * 1024 + part)
         key = (part_name, _digest(self._label, pair, labels))
