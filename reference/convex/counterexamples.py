@@ -106,15 +106,16 @@ JUMP = Fraction(49, 125)
 """
 
 
-def unsound_shift(n: int) -> Shift:
-    """The output of Algorithm 2 with the unsound search, all else corrected, on the widest pair in ℝ².
+def unsound_shift(n: int, errata: frozenset[str] = UNSOUND) -> Shift:
+    """The output of Algorithm 2 with the unsound search (or with other errata applied), all else corrected, on the
+    widest pair in ℝ².
 
     ℓ has slopes −1 and s around its kink, placed so that the first comparison changes sides at the label y:
     ℓ(y − L0/β) = ℓ(y + L0/β) for a kink at y − (1 − s)/((1 + s)β). Just below y the search returns 0, just above s.
     """
     K = Float64()
     W = L2Ball([0, 0], Fraction(1, 2))
-    call = edition(oracle_printed, oracle, UNSOUND)
+    call = edition(oracle_printed, oracle, errata)
     p = phased_parameters(K, n, GLL(Absolute, 1, 1), W, epsilon=EPSILON, delta=DELTA, oracle=call)
     back = float((1 - JUMP) / (1 + JUMP)) / p.smoothing.beta
 
