@@ -44,6 +44,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+Array = np.ndarray
+
 NEGLIGIBLE = 1e-15
 """Probability that is moved to the worst case instead of being summed: it only makes a p-value larger."""
 
@@ -161,19 +163,28 @@ def would_detect(epsilon: float, seen: Selection, alpha: float, power: float = 0
     return math.inf if q >= 1 else float(special.logit(q))
 
 
-def predicted_bound(n: np.ndarray, rate: np.ndarray, draws: int, delta: float, alpha: float, sides: int) -> np.ndarray:
+def predicted_bound(n: Array, rate: Array, draws: int, delta: float, alpha: float, sides: int) -> Array:
     """About what `lower_bound` will say when n draws are selected and a share `rate` of the guesses is right.
 
-    For planning only (vectorised, real-valued counts): X is replaced by one upper quantile.
+    For planning only: vectorised, real-valued counts. For every c, P(W ≥ k) ≤ P(X > c) + P(Bin(n − c, q) ≥ k − c), so
+    each c gives a bound that the exact one exceeds; the best of a few c is taken. Selections that stand out from c by
+    less than three standard deviations of X are left aside: their bound hangs on the luck of a few draws.
     """
     flagged = min(1.0, sides * delta / 2)
-    excess, level = 0.0, alpha
-    if flagged > 0:
-        mean = draws * flagged
-        excess = mean + math.sqrt(mean)
-        level = alpha * 0.8
-    k, n = n * rate - excess, n - excess
+    if flagged == 0:
+        return _clopper_pearson(n * rate, n, alpha)
+    best = np.zeros(len(n))
+    for tail in (0.8 * alpha, 0.5 * alpha, 0.2 * alpha, 0.04 * alpha):
+        excess = math.ceil(special.bdtrik(1 - tail, draws, flagged))
+        clear = n * rate - excess >= 3 * math.sqrt(excess)
+        best = np.maximum(best, np.where(clear, _clopper_pearson(n * rate - excess, n - excess, alpha - tail), 0.0))
+    return best
+
+
+def _clopper_pearson(k: Array, n: Array, level: float) -> Array:
+    """The ε at which P(Bin(n, q(ε)) ≥ k) = level; 0 where k draws say nothing."""
     usable = (k > 0.5) & (n >= k)
     safe_k, safe_n = np.where(usable, k, 1.0), np.where(usable, n, 1.0)
     q = special.betaincinv(safe_k, safe_n - safe_k + 1, level)
-    return np.asarray(np.where(usable, np.maximum(special.logit(np.clip(q, 1e-12, 1 - 1e-15)), 0.0), 0.0))
+    bound = np.maximum(special.logit(np.clip(q, 1e-12, 1 - 1e-15)), 0.0)
+    return np.asarray(np.where(usable, bound, 0.0))

@@ -112,9 +112,8 @@ def make_plan(table: Table, labels: Array, draws: int, delta: float, alpha: floa
     curves = [Curve.measure(mode, *held_out, labels) for mode in modes]
     promises = [curve.promise(draws, delta, alpha) for curve in curves]
     best = int(np.argmax([bound for bound, _ in promises]))
-    bound, share = promises[best]
+    bound, inside = promises[best]
     mode = curves[best].mode
-    inside = max(share - SAFETY * np.sqrt(share * (1 - share) / min(draws, len(labels))), share / 2)
     ranked = -np.sort(-confidence(mode, *score.logit(table)))
     threshold = float(ranked[max(0, int(inside * len(labels)) - 1)]) if delta == 0 else None
     return Plan(score, mode, max(1, int(inside * draws)), threshold, inside, bound)
@@ -154,6 +153,8 @@ class Curve:
     def promise(self, draws: int, delta: float, alpha: float) -> tuple[float, float]:
         """The best cautious prediction of the bound, and the share of draws to select for it."""
         share = self.sizes / self.total
+        noise = np.sqrt(share * (1 - share) / min(draws, self.total))
+        share = np.maximum(share - SAFETY * noise, share / 2)
         luck = np.sqrt(self.rates * (1 - self.rates) / np.maximum(share * draws, 1.0))
         caution = CAUTION * np.sqrt(2 * np.log1p(self.total / self.sizes))
         cautious = np.clip(self.rates - np.hypot(caution * self.errors, LUCK * luck), 0.0, 1.0)

@@ -6,7 +6,7 @@ from audit.bench import auditor
 
 
 def test_a_small_run_renders():
-    names = ["laplace", "svt-3", "scale-inverted"]
+    names = ["laplace", "scale-inverted", "svt-3"]
     result = auditor.run(lambda _: None, samples=(1000,), seeds=2, alarms=4, alarm_samples=200, names=names)
     rows = {row["name"]: row for row in result["rows"]}
     assert list(rows) == names
@@ -19,6 +19,6 @@ def test_a_small_run_renders():
 
 
 def test_excess_of_false_alarms_is_judged_at_one_in_a_thousand():
-    assert not auditor.excess(72, 1000)
-    assert auditor.excess(73, 1000)
+    assert not auditor.excess(73, 1000)
+    assert auditor.excess(74, 1000)
     assert not auditor.excess(0, 1000)

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from audit.blackbox.confidence import Selection, correct_rate, critical_count, lower_bound, p_value, would_detect
+from audit.blackbox.confidence import (
+    Selection,
+    correct_rate,
+    critical_count,
+    lower_bound,
+    p_value,
+    predicted_bound,
+    would_detect,
+)
 
 
 def law_of_w(n: int, draws: int, rate: float, q: float) -> np.ndarray:
@@ -119,3 +127,15 @@ def test_would_detect_has_the_stated_power():
 def test_impossible_counts_are_refused(bad):
     with pytest.raises(ValueError, match="must"):
         Selection(**bad)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-5, 1e-3, 0.01])
+@pytest.mark.parametrize("sides", [1, 2])
+def test_the_planners_prediction_is_never_above_the_exact_bound(delta, sides):
+    for n, rate in [(50, 1.0), (300, 0.97), (850, 0.99), (3000, 0.9), (40_000, 0.73)]:
+        exact = lower_bound(Selection(n, round(n * rate), 170_000, delta, sides), 0.05)
+        predicted = predicted_bound(np.array([float(n)]), np.array([round(n * rate) / n]), 170_000, delta, 0.05, sides)[
+            0
+        ]
+        assert predicted <= exact + 1e-6
+        assert delta > 1e-5 or predicted >= 0.8 * exact - 0.02
