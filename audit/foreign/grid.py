@@ -20,7 +20,7 @@ from typing import Any
 from audit.blackbox.auditor import audit_dp
 from audit.blackbox.result import AuditResult, Finding
 from audit.foreign.pairs import NamedPair
-from audit.report.markup import Html, tag
+from audit.markup import Html, tag
 
 GRID_SAMPLES = 500
 """Draws a side and cell, unless said."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from audit.markup import Html, formula, join, tag
 from audit.report.common import Frugal, definitions, numbers_table, to_detail
 from audit.report.figures import picture
-from audit.report.markup import Html, formula, join, tag
 from audit.report.model import Page, errata, slug
 from audit.statements.framework import Result
 from reference.inventory import SEVERITIES, Erratum

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from audit.markup import Html, formula, join, tag
 from audit.report import svg
-from audit.report.markup import Html, formula, join, tag
 from audit.report.model import Page, slug
 from audit.report.words import GRADE_BADGES, GRADE_MEANINGS
 from audit.statements.framework import Grade

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from audit.markup import Html, formula, join, tag
 from audit.report import svg
 from audit.report.common import Frugal, badge, definitions, erratum_link, name_of, numbers_table, to_detail
 from audit.report.figures import picture
-from audit.report.markup import Html, formula, join, tag
 from audit.report.model import Entry, Page, slug
 from audit.statements.framework import Result
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from audit.markup import Html, join, tag
 from audit.report import svg
 from audit.report.common import Frugal
-from audit.report.markup import Html, join, tag
 from audit.report.model import Page, Picture, slug
 from audit.statements.framework import Topic
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.report.markup import Html, join, tag
+from audit.markup import Html, join, tag
 from audit.report.model import Entry, Page, slug
 from audit.trace.coverage import Trace
 from audit.trace.graph import edges, layers

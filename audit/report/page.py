@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from importlib.resources import files
 
+from audit.markup import Html, tag
 from audit.report.cards import errata_section
 from audit.report.common import Frugal, plural, to_detail
 from audit.report.details import details_section
 from audit.report.figures import gallery
-from audit.report.markup import Html, tag
 from audit.report.model import Page, errata, page
 from audit.report.verdicts import graph_section, tightness_bars, verdict_table
 from audit.report.words import GRADE_MEANINGS, GRADE_WORDS

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from audit.report.markup import Html, join, tag
+from audit.markup import Html, join, tag
 from audit.statements.framework import Figure
 
 WIDTH, LEFT, RIGHT, TOP, PLOT = 400.0, 50.0, 12.0, 28.0, 190.0

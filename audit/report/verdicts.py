@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from audit.markup import Html, formula, join, tag
 from audit.report import graph, svg
 from audit.report.common import Frugal, badge, erratum_link, meter, name_of, plural, to_detail
-from audit.report.markup import Html, formula, join, tag
 from audit.report.model import Entry, Page, slug
 from audit.report.words import GRADE_BADGES, GRADE_MEANINGS
 from audit.run import held_by

@@ -24,8 +24,8 @@ from typing import Any
 import pytest
 
 from audit import run as job
+from audit.markup import escape, formula, tag
 from audit.report import markup, render, svg
-from audit.report.markup import escape, formula, tag
 from audit.report.model import page as model_of
 from audit.report.page import LIMIT
 from audit.run import Report
