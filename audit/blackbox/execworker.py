@@ -43,7 +43,11 @@ class ExecTarget:
         self._closed = False
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process; close() ends it
         self._lines: queue.Queue[bytes | None] = queue.Queue(maxsize=4)
-        self._process = self._start()
+        try:
+            self._process = self._start()
+        except TargetError:
+            self._errors.close()
+            raise
         self._reader = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
         self._reader.start()
 

@@ -124,6 +124,8 @@ def _show_first(verdict: Verdict, console: Console) -> None:
             lines.append(f"  difference {found.difference:.3g} = {found.ulps:.3g} ulps (allowed {found.tolerance:.2g})")
     if verdict.note:
         lines.append(f"  note       {verdict.note}")
-    lines += [f"  catches    {name}: {meaning}" for name, meaning in verdict.flags.items()]
+    here = f"(line {found.line}," if found else "(no line"
+    for word, wanted in (("likely    ", True), ("or        ", False)):
+        lines += [f"  {word} {name}: {text}" for name, text in verdict.flags.items() if (here in text) == wanted]
     for line in lines:
         console.print(one_line(line), highlight=False, markup=False, soft_wrap=True)

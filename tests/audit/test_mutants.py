@@ -22,7 +22,9 @@ def row(mutant: Mutant) -> str:
     found = verdict.divergence if verdict else None
     seen = f"L{found.line} {found.quantity}" if found else "survives"
     leak = mutant.leak or "–"
-    return f"{mutant.id:34} {mutant.algorithm:15} {mutant.variant:10} L{mutant.line:<3} {seen:28} {leak:16} {mutant.bug}"
+    return (
+        f"{mutant.id:34} {mutant.algorithm:15} {mutant.variant:10} L{mutant.line:<3} {seen:28} {leak:16} {mutant.bug}"
+    )
 
 
 def test_there_are_enough_and_all_algorithms_have_some() -> None:
