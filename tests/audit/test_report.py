@@ -23,9 +23,10 @@ from typing import Any
 
 import pytest
 
+from audit import markup
 from audit import run as job
 from audit.markup import escape, formula, tag
-from audit.report import markup, render, svg
+from audit.report import render, svg
 from audit.report.model import page as model_of
 from audit.report.page import LIMIT
 from audit.run import Report
