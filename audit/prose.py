@@ -257,7 +257,7 @@ def shift_figure() -> Figure:
 
 def profile_figure() -> Figure:
     """δ(ε) at n = 4096."""
-    grid = [Fraction(i, 20) for i in range(0, 31)]
+    grid = [Fraction(i, 20) for i in range(31)]
     repaired = account("Alg:phased", "corrected", EPSILON, DELTA, n=4096, d=2)
     assert repaired.profile is not None
     return Figure(
