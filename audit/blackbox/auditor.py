@@ -12,10 +12,11 @@ exact test on fresh draws. The whole audit has one error level α = 1 − confid
 from __future__ import annotations
 
 import math
+import os
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,12 @@ from audit.blackbox.confidence import Selection, lower_bound, p_value, would_det
 from audit.blackbox.describe import describe_event
 from audit.blackbox.foreign import MechanismTimeout
 from audit.blackbox.granularity import granularity_table
-from audit.blackbox.outputs import EXACT_BITS, VALUE_BITS, Table, concatenate
+from audit.blackbox.outputs import EXACT_BITS, VALUE_BITS, concatenate
 from audit.blackbox.plan import Plan, make_plan
 from audit.blackbox.relation import objection
 from audit.blackbox.result import AuditResult, Finding
 from audit.blackbox.sampling import (
     BURN_IN,
-    TEST,
     Block,
     BlockName,
     Pair,
@@ -42,11 +42,13 @@ from audit.blackbox.sampling import (
     draw_block,
 )
 from audit.blackbox.search import find_pairs
+from audit.executors import Crew, WorkersLost, crew
 from audit.foreign.budget import budget
 from audit.foreign.hook import lint
+from audit.foreign.isolate import IsolatedTarget
 from audit.foreign.prepare import prepare
-
-Array = np.ndarray
+from audit.foreign.store import StoredTarget
+from audit.longrun import Place, Ruler, Work, conduct, describe_run, select, write_result
 
 DEFAULT_SAMPLES = 100_000
 BURN_LEAST = 1500
@@ -104,6 +106,9 @@ def audit_dp(
     setup: Callable[[], Any] | None = None,
     isolate: bool = False,
     store: str | Path | None = None,
+    workers: int | str | Crew | None = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
 ) -> AuditResult:
     """Look for a violation of (ε, δ)-DP on a pair of neighbours, or on several.
 
@@ -111,6 +116,9 @@ def audit_dp(
     dataset and neighbour. `neighbours="search"` treats `dataset` as a `Space` and looks for a pair in it.
     `floats="bits"` lets the lowest bits of floats count as output; otherwise they are a finding. `release` picks what
     is published (attribute, key, index or function). A mechanism that cannot be tested gives the verdict "error".
+
+    `workers` is a number of processes, or the address of a Dask scheduler; the result is the same bits for any of them.
+    Under `out` finished work is kept as it is done: after any end of the process `resume=True` goes on from there.
 
     For other people's code: `lints` look at a few dozen calls first (`result.findings`), with `make(epsilon)` also at
     the response to ε; `seed_arg` names a parameter that takes a seed: the mechanism is audited as shipped and, apart
@@ -132,6 +140,8 @@ def audit_dp(
         findings=[],
         lints=lints,
         make=make,
+        place=_place(workers, out, resume, seconds, anytime, seed, store),
+        picked=getattr(release, "__qualname__", None) or repr(release),
     )
     where = (dataset, neighbour, pairs, neighbours, anytime)
     result = _judge(run, *where)
@@ -140,8 +150,33 @@ def audit_dp(
         again = None if seconds is None else time.monotonic() + seconds
         other = replace(run, target=fresh, findings=[], started=time.monotonic(), deadline=again, pairs=(), make=None)
         other.draws = _budget(samples, seconds)
+        other.place = run.place.beside("fresh-seeds")
         result.with_fresh_seeds = _judge(other, *where)
     return result
+
+
+def _place(
+    workers: Any, out: Any, resume: bool, seconds: float | None, anytime: bool, seed: int | None, store: Any
+) -> Place:
+    """Where the test draws are made; combinations that cannot be kept are refused."""
+    if store is not None and (workers is not None or out is not None):
+        raise ValueError(f"store = {str(store)!r} keeps the draws of one process: drop workers and out")
+    if anytime and (workers is not None or out is not None):
+        raise ValueError("anytime = True goes draw by draw in one process: drop workers and out")
+    if resume and out is None:
+        raise ValueError("resume = True needs out, the folder of the run that is to go on")
+    if out is not None and (seconds is not None or seed is None):
+        raise ValueError("out needs a fixed seed and a number of samples, not seconds: the run must be repeatable")
+    return Place(crew(workers), None if out is None else Path(out), resume)
+
+
+def _described(run: _Run) -> dict[str, Any]:
+    """What the journal of this run says of it."""
+    if run.place.out is None:
+        return {}
+    claim = {"epsilon": run.claim.epsilon, "delta": run.claim.delta, "confidence": run.claim.confidence}
+    options = {"draws": run.draws, "seed": run.seed, "bits": run.bits, "release": run.picked}
+    return describe_run(run.target, run.pairs, **claim, **options)
 
 
 def _judge(run: _Run, dataset: Any, neighbour: Any, pairs: Any, neighbours: str, anytime: bool) -> AuditResult:
@@ -151,14 +186,22 @@ def _judge(run: _Run, dataset: Any, neighbour: Any, pairs: Any, neighbours: str,
             run.pairs = find_pairs(run, dataset)
         else:
             run.pairs = _given_pairs(dataset, neighbour, pairs, neighbours, run)
-        return _anytime(run) if anytime else _fixed(run)
-    except TargetError as error:
+        if anytime:
+            return _anytime(run)
+        with run.place.opened(_described(run)):
+            result = _fixed(run)
+            if run.place.out is not None:
+                write_result(run.place.out, result.to_json())
+            return result
+    except (TargetError, WorkersLost) as error:
         return _untested(run, str(error))
+    except RecursionError:
+        return _untested(run, "an output or a dataset is nested too deeply")
     except MechanismTimeout:
         limit = getattr(run.target, "timeout", None)
         return _untested(run, f"a call took longer than timeout = {limit} s")
     finally:
-        if hasattr(run.target, "inner"):
+        if isinstance(run.target, IsolatedTarget | StoredTarget):
             run.target.close()
 
 
@@ -185,6 +228,9 @@ class _Run:
     started: float
     say: Callable[[str], None]
     findings: list[Finding]
+    place: Place = field(default_factory=Place)
+    picked: str = "None"
+    """What is released, in words."""
     pairs: Sequence[Pair] = ()
     width: int = 1
     lints: bool = True
@@ -324,12 +370,17 @@ class _Learned:
 
     pair: Pair
     plan: Plan
-    bit_plan: Plan | None
+    rulers: tuple[Ruler, ...]
+    """Of the test and, if it promises more than that, of the granularity of floats."""
     event: str
+    pace: float
+    """Seconds a draw took, about."""
 
 
 def _learn(run: _Run, pair: Pair, burn: int, test: int, alpha: float) -> _Learned:
+    begun = time.monotonic()
     blocks = run.blocks(pair, BURN_IN, burn)
+    pace = (time.monotonic() - begun) / burn
     table = concatenate([b.values for b in blocks])
     labels = np.concatenate([b.labels for b in blocks])
     if len(np.unique(table.keys)) == 1:
@@ -338,64 +389,34 @@ def _learn(run: _Run, pair: Pair, burn: int, test: int, alpha: float) -> _Learne
         if len(np.unique(table.keys[labels == side])) == 1 and not _has("deterministic", run.findings):
             run.findings.append(Finding("deterministic", "the output on one dataset never varied"))
     plan = make_plan(table, labels, test, run.claim.delta, alpha)
-    bit_plan = None
+    rulers: tuple[Ruler, ...] = (Ruler.of(plan, table),)
     if run.bits < EXACT_BITS:
         grains = [granularity_table(b.raw) for b in blocks]
         known = [g for g in grains if g is not None]
         if len(known) == len(grains):
-            candidate = make_plan(concatenate(known), labels, test, run.claim.delta, run.claim.alpha * BIT_SHARE)
-            bit_plan = candidate if candidate.promise > max(run.claim.epsilon, plan.promise) else None
-    return _Learned(pair, plan, bit_plan, describe_event(plan, table))
+            grain = concatenate(known)
+            candidate = make_plan(grain, labels, test, run.claim.delta, run.claim.alpha * BIT_SHARE)
+            if candidate.promise > max(run.claim.epsilon, plan.promise):
+                rulers = (*rulers, Ruler.of(candidate, grain))
+    return _Learned(pair, plan, rulers, describe_event(plan, table), pace)
 
 
 def _has(kind: str, findings: Sequence[Finding]) -> bool:
     return any(f.kind == kind for f in findings)
 
 
-@dataclass
-class _Tally:
-    """Confidence, guess and label of the test draws of one plan, block by block."""
-
-    plan: Plan
-    sure: list[Array]
-    right: list[Array]
-
-    def add(self, table: Table, labels: Array) -> None:
-        selected = self.plan.select(table)
-        self.sure.append(selected.sure)
-        self.right.append(selected.label == (labels == 1))
-
-    def selection(self, delta: float) -> Selection:
-        sure, right = np.concatenate(self.sure), np.concatenate(self.right)
-        chosen = self.plan.choose(sure)
-        return Selection(len(chosen), int(right[chosen].sum()), len(sure), delta, self.plan.sides)
-
-
 def _test(run: _Run, learned: _Learned, draws: int, alpha: float) -> AuditResult:
-    main = _Tally(learned.plan, [], [])
-    bits = _Tally(learned.bit_plan, [], []) if learned.bit_plan else None
-    index = done = 0
-    while done < draws:
-        size = min(run.block_size, draws - done)
-        block = draw_block(
-            run.target, learned.pair, BlockName(run.seed, TEST, learned.pair.index, index), size, run.bits
-        )
-        main.add(block.values, block.labels)
-        if bits is not None:
-            grains = granularity_table(block.raw)
-            if grains is None:
-                bits = None
-            else:
-                bits.add(grains, block.labels)
-        index, done = index + 1, done + size
-    seen = main.selection(run.claim.delta)
-    if bits is not None:
-        run.findings += _granularity_finding(run, bits)
+    work = Work(run.target, learned.pair, run.seed, draws, run.block_size, run.bits, learned.rulers)
+    counts = conduct(work, run.place, run.say, learned.pace * draws / work.pieces)
+    seen, *grains = select(work, counts, run.claim.delta)
+    assert seen is not None
+    for grain in grains:
+        run.findings += [] if grain is None else _granularity_finding(run, grain)
     return _conclude(run, learned, seen, alpha)
 
 
-def _granularity_finding(run: _Run, bits: _Tally) -> list[Finding]:
-    bound = lower_bound(bits.selection(run.claim.delta), run.claim.alpha * BIT_SHARE)
+def _granularity_finding(run: _Run, seen: Selection) -> list[Finding]:
+    bound = lower_bound(seen, run.claim.alpha * BIT_SHARE)
     if bound <= run.claim.epsilon:
         return []
     message = (

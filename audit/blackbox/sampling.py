@@ -184,6 +184,10 @@ class CallableTarget:
         return batch[order] if isinstance(batch, np.ndarray) else [batch[i] for i in order]
 
 
+GENERATOR_NAMES = ("rng", "generator")
+"""Optional parameters that take the generator; any other optional parameter (seed=0, epsilon=1.0) keeps its default."""
+
+
 def _calling_convention(mechanism: Callable[..., Any]) -> tuple[Callable[[Any, int | None, Any], Any], bool]:
     """A function of (dataset, size, rng) that calls the mechanism its own way, and whether it works in batches."""
     try:
@@ -198,10 +202,11 @@ def _calling_convention(mechanism: Callable[..., Any]) -> tuple[Callable[[Any, i
     positional = [p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     many = any(p.kind == p.VAR_POSITIONAL for p in parameters.values())
     required = [p for p in positional if p.default is p.empty]
-    if len(positional) >= 2 or many:
+    if len(required) >= 2 or many:
         return lambda dataset, size, rng: mechanism(dataset, rng), False
-    if "rng" in names:
-        return lambda dataset, size, rng: mechanism(dataset, rng=rng), False
-    if len(required) <= 1 and positional:
+    named = next((n for n in GENERATOR_NAMES if n in names), None)
+    if named is not None:
+        return lambda dataset, size, rng: mechanism(dataset, **{named: rng}), False
+    if positional:
         return lambda dataset, size, rng: mechanism(dataset), False
     raise ValueError(f"mechanism {mechanism!r} must take (dataset, rng), (dataset) or (dataset, size, rng)")

@@ -5,17 +5,23 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib
-import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from audit.errors import InputError
+from audit.executors import PATIENCE, Crew, crew, interruptible, processes
+from audit.inputs import read_json
 
 HELP = "Test a mechanism (Python, or any command) for (ε, δ)-DP by distinguishing neighbours."
 EXAMPLE = "dpso test mymodule:mechanism --data pair.json --epsilon 1 --delta 1e-5 --samples 100000"
+
+MANY = 5_000_000
+"""From so many samples on all cores draw, unless --workers says otherwise: starting processes takes a second."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +48,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--floats", choices=["values", "bits"], default="values", help="whether the lowest bits of floats count"
     )
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds that one call may take (default 60)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--workers", metavar="N", type=int, help=f"processes (default 1; all cores from {MANY} samples)")
+    where.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:PORT, or local")
+    parser.add_argument("--out", metavar="DIR", type=Path, help="keep finished work and the result in this folder")
+    parser.add_argument("--resume", action="store_true", help="continue the run in --out")
+    parser.add_argument(
+        "--patience", metavar="S", type=float, default=PATIENCE, help="seconds until silent workers are replaced"
+    )
+    parser.add_argument(
+        "--seed-arg", default=None, metavar="NAME", help="a parameter that takes a seed: also test fresh"
+    )
+    parser.add_argument("--store", default=None, metavar="FILE", help="keep the draws here; the same command goes on")
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
@@ -57,10 +75,11 @@ def run(args: argparse.Namespace) -> int:
     from audit.blackbox.auditor import audit_dp
     from audit.blackbox.sampling import TargetError
 
-    data = read_json(args.data)
+    workers = _crew(args)
+    data = read_data(args.data)
     where = _pairs(data, args.data)
     try:
-        with open_target(args) as target, _quiet(args.json) as say:
+        with open_target(args) as target, _quiet(args.json) as say, interruptible():
             result = audit_dp(
                 target,
                 **where,
@@ -73,8 +92,14 @@ def run(args: argparse.Namespace) -> int:
                 anytime=args.anytime,
                 floats=args.floats,
                 timeout=args.timeout,
+                isolate=args.command_line is None and hasattr(os, "fork"),
+                seed_arg=args.seed_arg,
+                store=args.store,
                 release=_release(args.release),
                 progress=say,
+                workers=workers,
+                out=args.out,
+                resume=args.resume,
                 neighbours="search" if "space" in data else args.neighbours,
             )
     except (ValueError, TargetError) as error:
@@ -107,14 +132,22 @@ def _release(text: str | None) -> str | int | None:
     return int(text) if text is not None and text.lstrip("-").isdigit() else text
 
 
-def read_json(path: str) -> Any:
-    """The data file's object."""
+def _crew(args: argparse.Namespace) -> Crew | None:
+    """Who draws; None for this process alone."""
+    if not 0 < args.patience < math.inf:
+        raise InputError(f"--patience {args.patience:g} must be a positive number of seconds")
+    if args.workers is None and args.scheduler is None and (args.samples or 0) < MANY:
+        return None
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"--data {path}: {error.strerror}") from None
-    except (ValueError, UnicodeDecodeError) as error:
-        raise InputError(f"--data {path} is not JSON: {error}") from None
+        found = processes() if args.workers is None and args.scheduler is None else crew(args.workers, args.scheduler)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    return replace(found, patience=args.patience)
+
+
+def read_data(path: str) -> Any:
+    """The data file's object."""
+    data = read_json(path, f"--data {path}")
     if not isinstance(data, dict):
         raise InputError(f'--data {path} must hold an object with "dataset" and "neighbour"')
     return data
@@ -160,7 +193,7 @@ def load_callable(spec: str) -> Callable[..., Any]:
         sys.path.insert(0, os.getcwd())
     try:
         value: Any = importlib.import_module(module_name)
-    except Exception as error:  # noqa: BLE001 - whatever the module does on import is the user's to mend
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the module does on import is the user's to mend
         raise InputError(f"cannot import {module_name!r}: {type(error).__name__}: {error}") from None
     for part in name.split("."):
         if not hasattr(value, part):
@@ -168,4 +201,8 @@ def load_callable(spec: str) -> Callable[..., Any]:
         value = getattr(value, part)
     if not callable(value):
         raise InputError(f"{spec} is a {type(value).__name__}, not a callable mechanism(dataset, rng)")
+    if isinstance(value, type) and hasattr(value, "fit"):
+        from audit.foreign.estimator import estimator
+
+        return estimator(value)
     return value  # type: ignore[no-any-return]

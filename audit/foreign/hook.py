@@ -8,6 +8,7 @@ from typing import Any
 from audit.blackbox.foreign import MechanismTimeout
 from audit.blackbox.result import Finding
 from audit.blackbox.sampling import CallableTarget, Pair, TargetError
+from audit.foreign.isolate import IsolatedTarget, in_child
 from audit.foreign.lints import FEWEST_CALLS, enough_calls, inspect
 
 SHARE = 0.2
@@ -60,7 +61,7 @@ def _python(target: Any) -> tuple[CallableTarget | None, bool]:
     """The Python mechanism inside a target, and whether it lives in a worker."""
     isolated = False
     while not isinstance(target, CallableTarget):
-        isolated = isolated or type(target).__name__ == "IsolatedTarget"
+        isolated = isolated or isinstance(target, IsolatedTarget)
         target = getattr(target, "inner", None)
         if target is None:
             return None, False
@@ -69,8 +70,6 @@ def _python(target: Any) -> tuple[CallableTarget | None, bool]:
 
 def _apart(look: Callable[[Pair], list[Finding]], pair: Pair, timeout: float | None) -> list[Finding]:
     """The same in a worker of its own; a worker that does not come back is a finding, not the end of the audit."""
-    from audit.foreign.isolate import in_child
-
     try:
         found: list[Finding] = in_child(lambda: look(pair), timeout)
         return found

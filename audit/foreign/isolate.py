@@ -246,6 +246,11 @@ class IsolatedTarget:
         self._worker: Worker | None = None
         self._pair: Pair | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process, which can itself be ended: the target as it is."""
+        inner = self.inner
+        return type(inner), (inner.mechanism, inner.release, inner.timeout)
+
     @property
     def noticed(self) -> Noticed:
         """What was noticed in the worker."""
@@ -261,7 +266,8 @@ class IsolatedTarget:
             self.close()
             self._worker, self._pair = Worker(self._serve(pair), self.timeout), pair
         try:
-            outputs, self.inner.noticed = self._worker.ask((labels, name))
+            outputs, noticed = self._worker.ask((labels, name))
+            self.inner.noticed.add(noticed)
             if self.inner.noticed.printed > FLOOD:
                 raise TargetError(
                     f"the mechanism wrote more than {FLOOD} characters to stdout: nothing could be tested"
@@ -276,7 +282,7 @@ class IsolatedTarget:
         call = inner._call
 
         def serve(request: Any) -> Any:
-            inner._call = _timed(call)
+            inner._call, inner.noticed = _timed(call), Noticed()
             labels, name = request
             outputs = inner.outputs(pair, labels, name)
             return _portable(outputs), inner.noticed

@@ -9,6 +9,7 @@ label-flip     one label changed: labels that are used without clipping or noise
 zero           one record replaced by zero: curvature and normalisation taken from the data
 extreme        one record far outside the radius: clipping that is computed and not used
 single-class   one side has one class only: errors, empty means, one-sided exceptions
+odd-one-out    all records alike but one: mini-batches, whose random choice hides a change among varied records
 tie            the change makes two scores equal: selections, `argmax`
 add, remove    one record more or less: division by the number of records, lengths
 =============  =================================================================================================
@@ -83,6 +84,19 @@ def _single_class(data: Data, radius: float) -> tuple[Data, Data] | None:
     return (data[0], labels), (data[0], other)
 
 
+def _odd_one_out(data: Data, radius: float) -> tuple[Data, Data] | None:
+    rows = np.zeros_like(data[0])
+    rows[:, 0] = radius
+    other = rows.copy()
+    if data[1] is None:
+        other[0] = -other[0]
+        return (rows, None), (other, None)
+    labels = np.ones(len(rows))
+    flipped = labels.copy()
+    flipped[0] = -1.0
+    return (rows, labels), (rows, flipped)
+
+
 def _tie(data: Data, radius: float) -> tuple[Data, Data] | None:
     if data[0].shape[1] < 2:
         return None
@@ -111,6 +125,7 @@ KINDS: dict[str, tuple[str, Callable[[Data, float], tuple[Data, Data] | None]]] 
     "zero": ("replace-one", _zero),
     "extreme": ("replace-one", _extreme),
     "single-class": ("replace-one", _single_class),
+    "odd-one-out": ("replace-one", _odd_one_out),
     "tie": ("replace-one", _tie),
     "add": ("add-remove", _add),
     "remove": ("add-remove", _remove),

@@ -14,6 +14,8 @@ import numpy as np
 
 from audit.blackbox.sampling import CallableTarget, Target
 from audit.foreign.estimator import Estimator, accepts
+from audit.foreign.isolate import IsolatedTarget
+from audit.foreign.store import StoredTarget
 
 
 def prepare(
@@ -37,12 +39,8 @@ def prepare(
             made = with_fresh_seeds(made, seed_arg)
         target = CallableTarget(made, release, timeout)
         if isolate:
-            from audit.foreign.isolate import IsolatedTarget
-
             target = IsolatedTarget(target)
     if store is not None:
-        from audit.foreign.store import StoredTarget
-
         target = StoredTarget(target, store, getattr(mechanism, "__name__", type(mechanism).__name__))
     return target
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import time
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import Any
@@ -118,7 +120,7 @@ def test_every_generated_pair_is_a_pair_of_neighbours_of_its_relation() -> None:
 
 def test_pairs_without_labels_and_bad_kinds() -> None:
     made = neighbour_pairs(None, (2,), labels=False)
-    assert {p.name.split(",")[0] for p in made} == {"sign-flip", "zero", "extreme", "tie"}
+    assert {p.name.split(",")[0] for p in made} == {"sign-flip", "zero", "extreme", "odd-one-out", "tie"}
     assert all(isinstance(p.dataset, np.ndarray) for p in made)
     with pytest.raises(ValueError, match="unknown"):
         neighbour_pairs(["flip"])
@@ -268,3 +270,93 @@ def test_set_up_runs_once_and_sees_no_data() -> None:
         with_setup(lambda data, rng: 0.0, calibrate)
     with pytest.raises(ValueError, match="no arguments"):
         with_setup(lambda data, rng, scale: 0.0, 3)  # type: ignore[arg-type]
+
+
+def test_optional_parameters_keep_their_defaults() -> None:
+    """A second parameter with a default (a seed, an ε) is not the place for a generator, unless it is called one."""
+
+    def private(data: Any, epsilon: float = 0.5) -> float:
+        assert epsilon == 0.5
+        return float(data[0] + np.random.laplace(0, 1 / epsilon))
+
+    def given(data: Any, epsilon: float = 0.5, rng: Any = None) -> float:
+        assert isinstance(rng, np.random.Generator)
+        return float(data[0] + rng.laplace(0, 1 / epsilon))
+
+    for mechanism in (private, given):
+        result = audit.audit_dp(mechanism, [0.0], [1.0], epsilon=0.5, samples=100, lints=False)
+        assert "raises" not in {f.kind for f in result.findings}
+
+
+def test_as_shipped_and_with_fresh_seeds_are_reported_apart() -> None:
+    result = audit.audit_dp(shipped, [0.0], [1.0], epsilon=1.0, samples=200, seed_arg="seed")
+    assert result.violated
+    assert {"deterministic", "reseeded"} <= {f.kind for f in result.findings}
+    fresh = result.with_fresh_seeds
+    assert fresh is not None
+    assert fresh.verdict == "consistent"
+    assert "reseeded" not in {f.kind for f in fresh.findings}
+    text = str(result)
+    assert text.startswith("As shipped:\nVIOLATED")
+    assert "With a fresh seed in every call:\nCONSISTENT" in text
+    assert result.to_dict()["with_fresh_seeds"]["verdict"] == "consistent"
+
+
+def test_an_estimator_with_a_fixed_seed() -> None:
+    result = audit.audit_dp(estimator(Seeded), *PAIR, epsilon=1.0, samples=200, seed_arg="seed")
+    assert result.violated
+    assert result.with_fresh_seeds is not None
+    assert result.with_fresh_seeds.verdict == "consistent"
+
+
+def test_all_keywords_work_together(tmp_path: Any) -> None:
+    said: list[str] = []
+    result = audit.audit_dp(
+        lambda data, rng, scale: data[0] + rng.laplace(0, scale),
+        [0.0],
+        [1.0],
+        epsilon=1.0,
+        samples=100,
+        setup=lambda: 0.2,
+        isolate=True,
+        store=tmp_path / "draws",
+        progress=said.append,
+    )
+    assert result.violated
+    assert "sensitivity" in {f.kind for f in result.findings}
+    assert (tmp_path / "draws").exists()
+    assert re.match(r"[\d.e-]+ ms a call: 200 draws in all; no audit with 200 draws .* more than ε = 3\.49$", said[0])
+
+
+def test_failing_alike_is_an_error_with_its_traceback_and_failing_unlike_is_a_leak() -> None:
+    def alike(data: Any, rng: Any) -> float:
+        raise KeyError("everywhere")
+
+    def unlike(data: Any, rng: Any) -> float:
+        raise KeyError if data[0] else ValueError
+
+    result = audit.audit_dp(alike, [0.0], [1.0], epsilon=1.0, samples=50)
+    assert result.verdict == "error"
+    assert "in alike" in str(result)
+    assert "KeyError: 'everywhere'" in str(result)
+    assert audit.audit_dp(unlike, [0.0], [1.0], epsilon=1.0, samples=50).violated
+
+
+def test_a_response_to_epsilon_is_part_of_an_audit() -> None:
+    make = lambda epsilon: lambda data, rng: data[0] + rng.normal(0, 3.0 * epsilon)  # noqa: E731
+    result = audit.audit_dp(make(1.0), [0.0], [1.0], epsilon=1.0, delta=1e-5, samples=300, make=make)
+    assert "noise-grows-with-epsilon" in {f.kind for f in result.findings}
+
+
+def test_a_budget_in_seconds_is_shared_with_the_lints() -> None:
+    calls = []
+
+    def slow(data: Any, rng: np.random.Generator) -> float:
+        calls.append(1)
+        time.sleep(0.01)
+        return float(data[0] + rng.laplace())
+
+    result = audit.audit_dp(slow, [0.0], [1.0], epsilon=1.0, seconds=1.0)
+    assert result.verdict == "consistent"
+    assert 10 <= result.samples <= 50
+    assert len(calls) < 150
