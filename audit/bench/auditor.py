@@ -29,6 +29,8 @@ HELP = "bound / ideal on every mechanism of the zoo, false alarms, draws until r
 FULL: dict[str, Any] = {"samples": (10_000, 100_000, 1_000_000), "seeds": 15, "alarms": 1000, "alarm_samples": 2000}
 QUICK: dict[str, Any] = {"samples": (10_000, 100_000), "seeds": 3, "alarms": 0, "alarm_samples": 2000}
 CONFIDENCE = 0.95
+FIRST_SEED = 1000
+"""The planner was tuned on seeds below this: what is reported comes from seeds that it has not seen."""
 
 
 def run(progress: Callable[[str], None], **options: Any) -> dict[str, Any]:
@@ -58,7 +60,7 @@ def _measure(entry: Entry, samples: Sequence[int], seeds: int, progress: Callabl
     }
     for count in samples:
         bounds, seconds = [], []
-        for seed in range(seeds):
+        for seed in range(FIRST_SEED, FIRST_SEED + seeds):
             bound, took = one_audit(entry, count, seed)
             bounds.append(bound)
             seconds.append(took)

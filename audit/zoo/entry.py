@@ -40,7 +40,8 @@ class Entry:
     delta: float = 0.0
     floats: str = "values"
     best_peer: float | None = None
-    """The best bound of another auditor at 10^5 draws a side (measured by us, see the README's table)."""
+    """The best bound of another auditor at 10^5 draws a side (dp-sniper, statdp, dp_auditorium, Delta-Siege or
+    jax_privacy, each measured once on a machine of two cores, outside this project)."""
 
     @cached_property
     def law(self) -> Law:
