@@ -429,6 +429,31 @@ def interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let the first Ctrl-C or request to terminate raise `KeyboardInterrupt`, and no other after it.
+
+    Whoever presses the keys again and again must not break the clean end that the first one began: stopping the
+    workers and writing the report.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        for one in signals:
+            signal.signal(one, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(one, stop) for one in signals]
+    try:
+        yield
+    finally:
+        for one, handler in zip(signals, before, strict=True):
+            signal.signal(one, handler)
+
+
 # -------------------------------------------------------------------------------------------------- Dask
 
 
@@ -466,7 +491,9 @@ class _Dask(_Session):
                     )
                 )
         try:
-            self._client = self._end.enter_context(self._distributed.Client(where, timeout=CONNECT, set_as_default=False))
+            self._client = self._end.enter_context(
+                self._distributed.Client(where, timeout=CONNECT, set_as_default=False)
+            )
         except (OSError, ValueError) as error:
             raise ValueError(f"scheduler = {self._who.address}: no Dask scheduler answers there ({error})") from None
 

@@ -16,6 +16,7 @@ import contextlib
 import hashlib
 import json
 import os
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -36,8 +37,21 @@ CHECK = 32
 """Characters of a checksum."""
 
 
-class JournalError(Exception):
+class JournalError(ValueError):
     """The journal cannot be used: one line that says why and what to do."""
+
+
+_open_ones: weakref.WeakSet[Journal] = weakref.WeakSet()
+
+
+def _close_in_child() -> None:
+    """A forked child must not hold the lock when its parent is gone; closing its copy leaves the parent's alone."""
+    for one in list(_open_ones):
+        one.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_in_child)
 
 
 class Journal:
@@ -53,6 +67,7 @@ class Journal:
         self._plan: Any = None
         self._file: IO[bytes] | None = None
         self._lock = _locked(folder)
+        _open_ones.add(self)
         try:
             if os.path.lexists(self.path):
                 self._read(resume)

@@ -74,16 +74,19 @@ class Ruler:
 
     @staticmethod
     def of(plan: Plan, burn_in: Table) -> Ruler:
-        """The ruler that the burn-in fixes: for δ = 0 the threshold alone, else quantiles around the planned share."""
+        """The ruler that the burn-in fixes: for δ = 0 the threshold alone, else quantiles around the planned share.
+
+        Both kinds of quantile: values that occurred, which keep atoms apart, and values between them, which keep steps
+        fine where the burn-in has few draws.
+        """
         selected = plan.select(burn_in)
         mark = hashlib.blake2b(repr((plan.mode, plan.n, plan.threshold, plan.share)).encode(), digest_size=16)
         mark.update(np.ascontiguousarray(selected.sure).tobytes() + np.ascontiguousarray(selected.label).tobytes())
         if plan.threshold is not None:
             return Ruler(plan, np.array([plan.threshold]), mark.hexdigest())
-        ranked = -np.sort(-selected.sure)
-        levels = plan.share * np.geomspace(1 / REACH, REACH, STEPS - 1)
-        ranks = np.minimum(levels * len(ranked), len(ranked) - 1).astype(int)
-        return Ruler(plan, np.unique(ranked[ranks]), mark.hexdigest())
+        levels = 1 - np.minimum(plan.share * np.geomspace(1 / REACH, REACH, STEPS), 1.0)
+        edges = [np.quantile(selected.sure, levels, method=how) for how in ("higher", "linear")]
+        return Ruler(plan, np.unique(edges), mark.hexdigest())
 
     @property
     def steps(self) -> int:
@@ -188,14 +191,10 @@ def _noticed_as_json(noticed: Noticed) -> dict[str, Any]:
     }
 
 
-def merge_noticed(into: Noticed, found: Mapping[str, Any]) -> None:
-    """Add what was noticed in a piece of work; the first texts stay."""
-    into.printed += found["printed"]
-    into.warned += found["warned"]
-    into.raised = [a + b for a, b in zip(into.raised, found["raised"], strict=True)]
-    into.global_sources |= set(found["global_sources"])
-    for name in ("first_print", "first_warning", "first_traceback"):
-        setattr(into, name, getattr(into, name) or found[name])
+def _noticed_from_json(found: Mapping[str, Any]) -> Noticed:
+    """What `_noticed_as_json` wrote; anything else is a ValueError, TypeError or KeyError."""
+    plain = {name: type(value)(found[name]) for name, value in vars(Noticed()).items()}
+    return Noticed(**plain)
 
 
 # ------------------------------------------------------------------------------------------------- running
@@ -209,6 +208,10 @@ class Place:
     out: Path | None = None
     resume: bool = False
     journal: Journal | None = None
+
+    def beside(self, name: str) -> Place:
+        """The place of a second run that belongs to this one."""
+        return Place(self.crew, None if self.out is None else self.out / name, self.resume)
 
     @contextlib.contextmanager
     def opened(self, run: Mapping[str, Any]) -> Iterator[None]:
@@ -256,7 +259,7 @@ def conduct(work: Work, place: Place, say: Callable[[str], None], expected: floa
         keeper.flush()
     whole = [r for r in results if r is not None]
     for result in whole:
-        merge_noticed(work.target.noticed, result["noticed"])
+        work.target.noticed.add(_noticed_from_json(result["noticed"]))
     return tuple(_stacked([r["counts"][i] for r in whole]) for i in range(len(work.rulers)))
 
 
@@ -308,7 +311,7 @@ def _checked(record: Any, work: Work, path: Path) -> Iterator[tuple[int, Result]
                 fits = table.dtype.kind == "i" and table.shape == (2, ruler.steps) and table.min() >= 0
                 if not fits or table[0].sum() != work.size(piece) or (table[1] > table[0]).any():
                     raise ValueError("impossible counts")
-            merge_noticed(Noticed(), result["noticed"])
+            Noticed().add(_noticed_from_json(result["noticed"]))
             yield piece, result
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, IndexError) as error:
         reason = f"{type(error).__name__}: {error}"
@@ -333,6 +336,8 @@ def describe_run(target: Target, pairs: Sequence[Pair], **options: Any) -> dict[
 
 
 def _name(target: Target) -> str:
+    while hasattr(target, "inner"):
+        target = target.inner
     if hasattr(target, "command"):
         return f"command {target.command}"
     mechanism = getattr(target, "mechanism", target)

@@ -14,8 +14,7 @@ import importlib
 import json
 import os
 import signal
-import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -355,31 +354,6 @@ def _serve(connection: Connection) -> None:
             connection.send(run_one(check, seed))
         except (EOFError, OSError):
             return
-
-
-@contextlib.contextmanager
-def interruptible() -> Iterator[None]:
-    """Let the first Ctrl-C or request to terminate raise `KeyboardInterrupt`, and no other after it.
-
-    Whoever presses the keys again and again must not break the clean end that the first one began: stopping the
-    workers and writing the report.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(*_: object) -> None:
-        for one in signals:
-            signal.signal(one, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(one, stop) for one in signals]
-    try:
-        yield
-    finally:
-        for one, handler in zip(signals, before, strict=True):
-            signal.signal(one, handler)
 
 
 # ------------------------------------------------------------------------------------------------ files

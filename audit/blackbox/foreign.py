@@ -48,6 +48,16 @@ class Noticed:
             self.first_traceback = traceback.format_exc(limit=-6)
 
 
+    def add(self, other: Noticed) -> None:
+        """Add what was noticed elsewhere, later; the first texts stay."""
+        self.printed += other.printed
+        self.warned += other.warned
+        self.raised = [a + b for a, b in zip(self.raised, other.raised, strict=True)]
+        self.global_sources |= other.global_sources
+        for name in ("first_print", "first_warning", "first_traceback"):
+            setattr(self, name, getattr(self, name) or getattr(other, name))
+
+
 class _Sink(io.TextIOBase):
     """Counts what is written and keeps the beginning."""
 

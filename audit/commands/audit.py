@@ -19,6 +19,7 @@ from rich.text import Text
 
 from audit import run as job
 from audit.errors import InputError, one_line
+from audit.executors import interruptible
 from audit.report import write_html
 from audit.report.model import paper_order
 from audit.report.words import GRADE_STYLES, GRADE_WORDS
@@ -66,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
         report = job.load(path, report)
     console = Console(stderr=True)
     interrupted = False
-    with job.interruptible():
+    with interruptible():
         try:
             job.save(report, path)
             _run_with_progress(checks, report, args, path, console)

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from audit.commands.test import load_callable, read_json
+from audit.commands.test import load_callable, read_data
 from audit.errors import InputError
 
 HELP = "Search for neighbours on which a query moves further than claimed."
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         result = audit_sensitivity(
             query,
-            _pairs(read_json(args.data), args.data),
+            _pairs(read_data(args.data), args.data),
             claimed=args.claimed,
             norm=args.norm,
             budget=args.budget,

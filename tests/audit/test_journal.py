@@ -152,6 +152,22 @@ def test_a_second_driver_is_refused_until_the_first_is_gone_however_it_went(tmp_
     Journal(tmp_path, {}, resume=True).close()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_does_not_keep_the_folder_locked(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    one = Journal(tmp_path, RUN, resume=False)
+    child = os.fork()
+    if child == 0:
+        os.read(reader, 1)
+        os._exit(0)
+    with pytest.raises(JournalError, match="another run"):
+        Journal(tmp_path, RUN, resume=True)
+    one.close()
+    Journal(tmp_path, RUN, resume=True).close()
+    os.write(writer, b"x")
+    assert os.waitpid(child, 0)[1] == 0
+
+
 def test_in_one_process_too(tmp_path: Path) -> None:
     with Journal(tmp_path, RUN, resume=False), pytest.raises(JournalError, match="another run"):
         Journal(tmp_path, RUN, resume=True)
