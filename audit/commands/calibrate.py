@@ -8,25 +8,15 @@ import json
 import math
 import sys
 import time
-from collections.abc import Mapping
 from typing import Any
 
+from audit.algorithms import label_of
 from audit.errors import InputError
 from reference.numbers import Undecided
 
 HELP = "noise scales for a target (ε,δ): printed, corrected, tightest proven, and what each guarantees"
 EXAMPLE = "dpso calibrate phased-sgd --epsilon 1 --delta 1e-6 --n 65536 --d 10"
 
-ALIASES: Mapping[str, str] = {
-    "gll-oracle": "Alg:gll_oracle", "oracle": "Alg:gll_oracle", "algorithm-1": "Alg:gll_oracle", "1": "Alg:gll_oracle",
-    "phased-sgd": "Alg:phased", "phased": "Alg:phased", "algorithm-2": "Alg:phased", "2": "Alg:phased",
-    "noisy-frank-wolfe": "Alg:nfw", "frank-wolfe": "Alg:nfw", "nfw": "Alg:nfw", "algorithm-3": "Alg:nfw",
-    "3": "Alg:nfw",
-    "poly-sfw": "alg:polySFW", "polysfw": "alg:polySFW", "algorithm-4": "alg:polySFW", "4": "alg:polySFW",
-    "noisy-sfw": "alg:nSFW", "nsfw": "alg:nSFW", "algorithm-5": "alg:nSFW", "5": "alg:nSFW",
-    "proximal": "Alg:PGPSMD", "proximally-guided": "Alg:PGPSMD", "pgpsmd": "Alg:PGPSMD", "algorithm-6": "Alg:PGPSMD",
-    "6": "Alg:PGPSMD",
-}
 NAMES = "phased-sgd, noisy-frank-wolfe, poly-sfw, noisy-sfw, proximal"
 SHOWN = 8
 """How many scales of a variant the table shows; JSON has all."""
@@ -62,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     started = time.perf_counter()
     from audit.accounting import VARIANTS, account
 
-    label = _label(args.algorithm)
+    label = label_of(args.algorithm)
     parameters = _parameters(args, label)
     wanted = VARIANTS if args.variant == "all" else (args.variant,)
     if parameters.get("R", 0) in range(SLOW, 99) and label == "alg:polySFW":
@@ -79,19 +69,6 @@ def run(args: argparse.Namespace) -> int:
     result["seconds"] = round(time.perf_counter() - started, 3)
     print(json.dumps(result, indent=1, ensure_ascii=False)) if args.json else _table(result)
     return 0
-
-
-def _label(name: str) -> str:
-    """The TeX label for a label or a name."""
-    from audit.accounting import ACCOUNTANTS
-
-    for label in ACCOUNTANTS:
-        if name.lower() == label.lower():
-            return label
-    key = name.lower().replace("_", "-")
-    if key in ALIASES:
-        return ALIASES[key]
-    raise InputError(f"algorithm = {name!r} is unknown: give one of {', '.join(ACCOUNTANTS)}, or {NAMES}")
 
 
 def _parameters(args: argparse.Namespace, label: str) -> dict[str, Any]:
