@@ -312,7 +312,7 @@ def _response(
     larger = [other.record(0) for _ in range(len(base) + MORE)]
     carries = {c.call.site for r in replays for c in r.comparisons if c.differs}
     findings = _scales(base, larger, carries, epsilon)
-    if not findings:
+    if not findings and not _all_shrink(base, larger):
         findings = _spread(base, larger, epsilon)
     return findings, other.calls
 
@@ -329,6 +329,21 @@ def _effective(traces: Sequence[Trace]) -> dict[str, float]:
             if _is_sum(call):
                 scales.setdefault(call.site, float(np.max(np.asarray(call.scale, dtype=float), initial=0.0)))
     return scales
+
+
+def _all_shrink(base: Sequence[Trace], larger: Sequence[Trace]) -> bool:
+    """Whether every line that draws noise draws less of it at the larger ε, whatever becomes of it.
+
+    Then a wider output is not more noise: objective perturbation, for one, regularises less at a larger ε.
+    """
+    scales = []
+    for traces in (base, larger):
+        seen: dict[str, float] = {}
+        for call in (c for t in traces for c in t.noise):
+            seen.setdefault(call.site, call.factor * float(np.max(np.asarray(call.scale, dtype=float), initial=0.0)))
+        scales.append(seen | _effective(traces))
+    before, after = scales
+    return bool(before) and before.keys() == after.keys() and all(after[s] < before[s] for s in before)
 
 
 def _is_sum(call: NoiseCall) -> bool:

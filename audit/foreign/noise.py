@@ -26,7 +26,7 @@ class Listener(Protocol):
     def added(self, origin: Origin, quantity: Any, result: Any) -> Any:
         """Noise was added to a quantity; the return value takes the place of the sum."""
 
-    def used_otherwise(self, call: NoiseCall) -> None:
+    def used_otherwise(self, origin: Origin) -> None:
         """Noise was used in a way that cannot be followed."""
 
 
@@ -71,7 +71,7 @@ def _mark(*values: Any) -> None:
     for value in values:
         origin = _origin(value)
         if origin is not None:
-            origin.listener.used_otherwise(origin.call)
+            origin.listener.used_otherwise(origin)
 
 
 def operate(ufunc: Callable[..., Any], inputs: tuple[Any, ...], **keywords: Any) -> Any:

@@ -57,6 +57,8 @@ class NoiseCall:
     value: Any = field(repr=False, default=None)
     opaque: bool = False
     additions: int = 0
+    factor: float = 1.0
+    """What an opaque draw had been multiplied with."""
 
     @property
     def additive(self) -> bool:
@@ -292,10 +294,11 @@ class Recorder:
                 return _kept(earlier.result)
         return result
 
-    def used_otherwise(self, call: NoiseCall) -> None:
-        """Note that a draw cannot be followed."""
+    def used_otherwise(self, origin: Origin) -> None:
+        """Note that a draw cannot be followed, and the scale that it had until then."""
         if self._trace is not None:
-            call.opaque = True
+            origin.call.opaque = True
+            origin.call.factor = float(np.max(np.abs(np.asarray(origin.factor, dtype=float)), initial=0.0))
 
     def seeded(self, what: str, seed: Any) -> None:
         """Note that a generator was seeded inside the call."""

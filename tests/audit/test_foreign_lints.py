@@ -221,3 +221,15 @@ def test_a_spread_that_grows_is_seen_without_the_recorder() -> None:
 
     seen = inspect(make(1.0), [0.0], [1.0], epsilon=1.0, make=make)
     assert kinds(seen) == {"noise-grows-with-epsilon"}
+
+
+def test_a_wider_output_of_less_noise_is_no_finding() -> None:
+    """Objective perturbation regularises less at a larger ε: its output may spread more although it is noised less."""
+
+    def make(epsilon: float) -> Any:
+        weight = math.exp(-epsilon)
+        return lambda data, rng: float(np.tanh(rng.laplace(0, 2 / epsilon)) / weight)
+
+    wide = [np.std([make(e)([0.0], np.random.default_rng(s)) for s in range(50)]) for e in (1.0, 16.0)]
+    assert wide[1] > 100 * wide[0]
+    assert "noise-grows-with-epsilon" not in kinds(inspect(make(1.0), [0.0], [1.0], epsilon=1.0, make=make))
