@@ -24,5 +24,5 @@ outlier[0] = 1000.0
 
 for bounds in ((0, 1), None):
     mechanism = estimator(GaussianNB, seed_arg="random_state", epsilon=1.0, bounds=bounds)
-    result = audit_dp(mechanism, (X, y), (outlier, y), epsilon=1.0, samples=600, confidence=0.9999, seed=1)
+    result = audit_dp(mechanism, (X, y), (outlier, y), epsilon=1.0, samples=400, confidence=0.9999, seed=1)
     print(f"bounds = {bounds}:", result)
