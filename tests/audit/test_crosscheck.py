@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import os
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import spec_client
 
 from audit import cli
 from audit.algorithms import ALIASES, LABELS, SHORT, label_of
@@ -51,6 +53,25 @@ def test_the_printed_text_does_not_pass_for_the_corrected_one(label: str, varian
     report = check(lambda case: float64({**case, "variant": "printed"}), label, variant)
     assert not report.agrees
     assert any(v.divergence is not None for v in report.failed)
+
+
+@pytest.mark.parametrize(("label", "variant"), FILES)
+def test_the_specification_alone_is_enough(label: str, variant: str) -> None:
+    """A client written from SPEC.md, without a line of the project, passes with all events of every trace."""
+    report = check(spec_client.run, label, variant)
+    assert report.failed == ()
+    assert report.skipped == (2 if (label, variant) == ("Alg:PGPSMD", "corrected") else 0)
+    lengths = {case["id"]: len(case["trace"]) for case in vectors.load(label, variant)["cases"] if "trace" in case}
+    for verdict in report.verdicts:
+        if verdict.expected == "match" and verdict.status == "pass":
+            assert verdict.compared >= lengths[verdict.id] + 1, verdict.id
+
+
+def test_the_client_of_the_specification_imports_nothing_of_the_project() -> None:
+    tree = ast.parse(Path(spec_client.__file__).read_text(encoding="utf-8"))
+    names = [n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+    names += [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
+    assert {str(name).partition(".")[0] for name in names} <= set(sys.stdlib_module_names)
 
 
 # -------------------------------------------------------------------------------------- what is reported
