@@ -36,7 +36,7 @@ STOREYS: tuple[Mapping[str, tuple[str, ...]], ...] = (
     {"accounting": ("audit.accounting", "audit.accountants", "audit.profiles"), "fast": ("audit.fast",),
      "blackbox": ("audit.blackbox", "audit.longrun"), "foreign": ("audit.foreign",)},
     {"sensitivity": ("audit.sensitivity", "audit.constants"), "zoo": ("audit.zoo", "audit.zoo_foreign"),
-     "crosscheck": ("audit.crosscheck", "audit.mutants", "audit.mutant_list", "audit.mutant_leaks")},
+     "crosscheck": ("audit.crosscheck", "audit.mutants")},
     {"statements": ("audit.statements",)},
     {"run": ("audit.run",)},
     {"trace": ("audit.trace",), "prose": ("audit.quoted", "audit.prose", "audit.findings")},

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from audit.crosscheck import Verdict
-from audit.mutant_leaks import CHECKS
-from audit.mutant_list import MUTANTS
 from audit.mutants import Mutant, at_its_line, clone, first_caught, mutated_code, mutated_source
+from audit.mutants.catalogue import MUTANTS
+from audit.mutants.leaks import CHECKS
 from reference.convex import oracle
 from reference.vectors.execute import CODE
 

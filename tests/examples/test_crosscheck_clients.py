@@ -109,7 +109,7 @@ def test_the_estimator_is_an_estimator(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 BROKEN = """
-from audit.mutant_list import MUTANTS
+from audit.mutants.catalogue import MUTANTS
 from audit.mutants import client
 
 run = client(next(m for m in MUTANTS if m.id == "phased-sigma-without-four")).target

@@ -44,7 +44,7 @@ class Mutant:
     line: int
     bug: str
     leak: str = ""
-    """The key of the check in `audit.mutant_leaks` that sees the loss of privacy; empty if privacy is not touched."""
+    """The key of the check in `audit.mutants.leaks` that sees the loss of privacy; empty if privacy is not touched."""
     also: tuple[int, ...] = ()
     """Other lines at which the vectors may see it first (a quantity without an event of its own)."""
 
