@@ -37,6 +37,8 @@ from audit.blackbox.scores import Score
 Array = np.ndarray
 
 FIRST_BLOCK = 128
+SMALLEST_BLOCK = 24
+"""A small budget is cut into about eight blocks, none smaller than this: the score must have something to learn from."""
 LONGEST_BLOCK = 16384
 MEMORY = 40_000
 """The score learns from at most this many draws of a pair."""
@@ -134,7 +136,8 @@ class Betting:
         while self.draws < limit and not self.claim_refuted:
             if deadline is not None and time.monotonic() > deadline:
                 break
-            size = min(limit - self.draws, max(FIRST_BLOCK, min(LONGEST_BLOCK, self.draws // 4)))
+            least = min(FIRST_BLOCK, max(SMALLEST_BLOCK, limit // 8))
+            size = min(limit - self.draws, max(least, min(LONGEST_BLOCK, self.draws // 4)))
             self._bet(self._next_pair(), size)
             progress(f"{self.draws} draws, loss at least {self.epsilon_lower():.3g}")
 

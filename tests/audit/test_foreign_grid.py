@@ -360,3 +360,18 @@ def test_a_budget_in_seconds_is_shared_with_the_lints() -> None:
     assert result.verdict == "consistent"
     assert 10 <= result.samples <= 50
     assert len(calls) < 150
+
+
+def test_gross_bugs_need_few_draws() -> None:
+    """True ε = 4 against a claim of 1: 100 draws a side suffice, and the anytime mode stops before half of them."""
+
+    def gross(data: Any, rng: np.random.Generator) -> float:
+        return float(data[0] + rng.laplace(0, 0.25))
+
+    used = []
+    for seed in range(7):
+        assert audit.audit_dp(gross, [0.0], [1.0], epsilon=1.0, samples=100, seed=seed, lints=False).violated
+        early = audit.audit_dp(gross, [0.0], [1.0], epsilon=1.0, samples=100, seed=seed, lints=False, anytime=True)
+        assert early.violated
+        used.append(2 * early.samples)
+    assert sorted(used)[3] < 100
