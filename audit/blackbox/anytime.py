@@ -38,7 +38,7 @@ Array = np.ndarray
 
 FIRST_BLOCK = 128
 SMALLEST_BLOCK = 24
-"""A small budget is cut into about eight blocks, none smaller than this: the score must have something to learn from."""
+"""A small budget is cut into about eight blocks, none smaller than this: a score needs something to learn from."""
 LONGEST_BLOCK = 16384
 MEMORY = 40_000
 """The score learns from at most this many draws of a pair."""
