@@ -12,7 +12,7 @@ exact law of a noisy minimum. Conditions of the accountant: a number that must n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from mpmath import mp, quad
@@ -21,6 +21,7 @@ from reference.convex.oracle import closed_form_oracle, oracle_parameters
 from reference.numbers import Float64
 from reference.privacy import gaussian_delta, hockey_stick
 from reference.setting.losses import Quantile
+from reference.smooth.sensitivity import batch_sizes, record_bound, unit_sums
 from reference.tape import Draw, Tape, Values
 from reference.trace_events import Trace
 from reference.vectors.execute import plain, run
@@ -335,6 +336,24 @@ def poly_choice(code: Any) -> Finding:
     return choice_delta(1, *found), DELTA
 
 
+def poly_account(code: Any) -> Finding:
+    """What the accountant charges for the scales that are used: the pure loss of a round, in units of ε, at δ = 1/2."""
+    worst = 0.0
+    for L1 in ("0", "4"):
+        records = [record(1) for _ in range(45)]
+        given = {"L1": L1, "delta": "0.5", "b": 5}
+        plain = events(
+            code, "alg:polySFW", "corrected", _poly(records, "l1-polytope", 1, rounds=3, **given), _First(zero)
+        )
+        tight = events(
+            code, "alg:polySFW", "tight", _poly(records, "l1-polytope", 1, T=5, **{**given, "delta": "0"}), _First(zero)
+        )
+        for steps, scale in ((1, plain["s[0]"]), (2, plain["s[1]"]), (4, plain["s[2]"]), (4, tight["s[0]"])):
+            bounds = [record_bound(K, k, 1, int(L1), 2) for k in range(steps)]
+            worst = max(worst, 2 * 2 * unit_sums(K, batch_sizes(5, steps), bounds)[0] / scale)
+    return worst, 1 + 1e-9
+
+
 def overlap(code: Any) -> Finding:
     """How often the most used record is used: once, or the accountant's parallel composition does not apply."""
     smooth = _noisy([record(1 if i % 2 else -1) for i in range(45)], rounds=3, b=5)
@@ -390,6 +409,31 @@ def first_release(code: Any) -> Finding:
 def tight_release(code: Any) -> Finding:
     """The first release of the tight variant."""
     return _first(code, "tight", T=2)
+
+
+def first_release_lp(code: Any) -> Finding:
+    """The same in dimension 3 with p = 1.5: a gradient of ℓ_q length L0 is longer in ℓ_2."""
+    entry = 3 ** (-1 / 3)  # ‖x‖_3 = 1
+    box = {"type": "box", "lower": ["-1"] * 3, "upper": ["1"] * 3}
+    runs = []
+    for y, draw in (("1", zero), ("-1", zero), ("1", one)):
+        records = [{"x": [repr(entry)] * 3, "y": label} for label in (y, "1", "1", "1")]
+        data = _noisy(records, b=4, rounds=1, p="1.5", set=box, start=[repr(1 / (3 * entry))] * 3)
+        runs.append(events(code, "alg:nSFW", "corrected", data, _Tape(draw))["noisy_grad[0,0]"])
+    return gaussian(32, ratio(math.dist(runs[0], runs[1]), runs[2][0] - runs[0][0])), DELTA * (1 + 1e-9)
+
+
+def tight_second(code: Any) -> Finding:
+    """The second release of the tight variant after the longest move: gradients that change their sign."""
+
+    def draws(last: float) -> Tape:
+        return _Tape(lambda draw: {"N[0]": -64.0, "N[1]": last}.get(draw.key, 0.0))
+
+    runs = []
+    for y, last in ((1, 0.0), (-1, 0.0), (1, 1.0)):
+        data = _noisy([record(1), record(-1), record(y)], T=3, b=2, start=["-1"], adaptive=False)
+        runs.append(events(code, "alg:nSFW", "tight", data, draws(last))["noisy_grad[0,1]"][0])
+    return gaussian(32, ratio(runs[0] - runs[1], runs[2] - runs[0])), DELTA
 
 
 def pair(code: Any) -> Finding:
@@ -471,14 +515,12 @@ CHECKS: Mapping[str, Callable[[Any], Finding]] = {
         poly_choice,
         overlap,
         first_release,
+        first_release_lp,
+        poly_account,
+        tight_second,
         tight_release,
         pair,
         guided_replay,
         guided_lp,
     )
 }
-
-
-def leaks(names: Iterable[str], code: Any) -> dict[str, Finding]:
-    """(found, allowed) of some checks."""
-    return {name: CHECKS[name](code) for name in names}
