@@ -37,7 +37,8 @@ def lint(
     calls = max(FEWEST_CALLS, min(enough_calls(epsilon, delta), calls))
 
     def look(pair: Pair) -> list[Finding]:
-        return inspect(
+        earlier = list(inner.noticed.raised)
+        seen = inspect(
             inner,
             pair.dataset,
             pair.neighbour,
@@ -48,7 +49,12 @@ def lint(
             calls=calls,
             timeout=inner.timeout,
             seconds=None if seconds is None else SHARE * seconds / len(looked),
-        ).findings
+        )
+        for side in (0, 1):
+            if earlier[side] == 0 and all(t.error for t in seen.runs[side]):
+                inner.noticed.raised = earlier
+                return [Finding("not-inspected", f"watched calls fail ({seen.runs[side][0].error}), others do not")]
+        return seen.findings
 
     found: dict[str, Finding] = {}
     for pair in looked:
