@@ -12,7 +12,9 @@ import os
 import pkgutil
 import signal
 import sys
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
+from importlib import metadata
 from types import ModuleType
 from typing import NoReturn
 
@@ -21,6 +23,14 @@ from audit.errors import InputError, one_line
 
 # The order in which `dpso --help` lists what exists.
 ORDER = ("audit", "test", "sensitivity", "crosscheck", "trace", "errata", "calibrate", "vectors", "bench")
+
+
+FIRST_STEPS = """first steps:
+  dpso errata E3.1 --run       watch a defect of the paper happen
+  dpso audit --level quick     check every statement; report in dpso-out/
+  dpso trace lem:oracle        from a lemma to its code and checks
+  dpso test --help             is my own mechanism private?
+  dpso COMMAND --help          the options, and an example to copy"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -48,18 +58,19 @@ def build_parser(modules: dict[str, ModuleType]) -> tuple[Parser, dict[str, Pars
     """The parser and its subparsers."""
     parser = Parser(
         prog="dpso",
-        description="An executable, audited edition of a paper on private optimisation, and a DP auditor.",
-        epilog="Start with:  dpso audit --level quick     or     dpso trace lem:oracle",
+        description=_filled("An executable, audited edition of a paper on private optimisation, and a DP auditor."),
+        epilog=FIRST_STEPS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     subparsers: dict[str, Parser] = {}
     for name, module in modules.items():
         sub = commands.add_parser(
             name,
             help=module.HELP,
-            description=module.HELP,
-            epilog=f"Example:  {module.EXAMPLE}",
+            description=_filled(module.HELP),
+            epilog=_example(module.EXAMPLE),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.configure(sub)
@@ -69,9 +80,46 @@ def build_parser(modules: dict[str, ModuleType]) -> tuple[Parser, dict[str, Pars
     return parser, subparsers
 
 
+def _filled(text: str) -> str:
+    """A description, folded: argparse is told to leave the epilog's lines alone, and leaves these alone too."""
+    return textwrap.fill(text, 78)
+
+
+def _example(command: str) -> str:
+    """An example that can be copied: folded before an option, the way a shell reads it."""
+    lines, line = [], "Example:  "
+    for i, part in enumerate(command.split(" --")):
+        piece = f" --{part}" if i else part
+        if i and len(line) + len(piece) > 76:
+            lines.append(f"{line} \\")
+            line, piece = "    ", piece.lstrip()
+        line += piece
+    return "\n".join([*lines, line])
+
+
+def _version() -> str:
+    try:
+        return f"dpso {metadata.version('dpso')}"
+    except metadata.PackageNotFoundError:
+        return "dpso (a checkout that is not installed)"
+
+
+def _misspelt(argv: Sequence[str], active: Parser) -> Iterator[str]:
+    """Long options that do not exist; argparse would complain first of what is missing because of them."""
+    known = [o for action in active._actions for o in action.option_strings]
+    for word in argv:
+        if word == "--":
+            return
+        name = word.split("=")[0]
+        if name.startswith("--") and not any(c.isspace() for c in name) and not any(o.startswith(name) for o in known):
+            yield word
+
+
 def _parse(argv: Sequence[str]) -> argparse.Namespace | None:
     modules = command_modules()
     parser, subparsers = build_parser(modules)
+    if argv and argv[0] == "help":
+        argv = [*argv[1:2], "--help"]
     if not argv:
         parser.print_help()
         return None
@@ -79,9 +127,10 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace | None:
         close = difflib.get_close_matches(argv[0], modules, n=1)
         hint = f", did you mean {close[0]}?" if close else ""
         raise InputError(f"unknown command {argv[0]!r}{hint} (see: dpso --help)")
-    args, unknown = parser.parse_known_args(argv)
+    active = subparsers.get(argv[0], parser)
+    misspelt = list(_misspelt(argv, active))
+    args, unknown = (None, misspelt) if misspelt else parser.parse_known_args(argv)
     if unknown:
-        active = subparsers.get(args.command, parser)
         raise InputError(f"unknown argument {unknown[0]!r}{active.nearest(unknown[0])} (see: {active.prog} --help)")
     return args
 
@@ -110,6 +159,11 @@ def _run(argv: Sequence[str] | None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except SystemExit as left:
+        # rich leaves with 1 when its reader has gone, as if that were an error.
+        if isinstance(left.__context__, BrokenPipeError):
+            return 0
+        raise
     except KeyboardInterrupt:
         print("dpso: interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -31,7 +31,11 @@ def read_text(path: str | Path, what: str) -> str:
 
 def read_json(path: str | Path, what: str) -> Any:
     """The JSON value in a file."""
-    text = read_text(path, what)
+    return parse_json(read_text(path, what), what)
+
+
+def parse_json(text: str, what: str) -> Any:
+    """The JSON value that a text holds."""
     try:
         value = json.loads(text)
     except ValueError as error:

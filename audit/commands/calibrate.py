@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from audit.algorithms import label_of
-from audit.errors import InputError
+from audit.errors import InputError, wrapped
 from reference.numbers import Undecided
 
 HELP = "noise scales for a target (ε,δ): printed, corrected, tightest proven, and what each guarantees"
@@ -180,7 +180,7 @@ def _table(result: dict[str, Any]) -> None:
             scales.add_row(*(escape(cell) for cell in cells))
         console.print(scales)
     for line in _remarks(result["variants"]):
-        console.print(escape(line), highlight=False, soft_wrap=True)
+        print(wrapped(line))
 
 
 def _guarantee(row: dict[str, Any]) -> list[str]:

@@ -7,7 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from audit.errors import InputError, one_line
+from audit.errors import InputError, one_line, wrapped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -110,7 +110,7 @@ def _show(report: Report) -> None:
     summary += f", {report.skipped} are not offered" if report.skipped else ""
     if not report.failed and not report.agrees:
         summary += "; no output was compared, which is no agreement"
-    console.print(summary, highlight=False, soft_wrap=True)
+    console.print(wrapped(summary), highlight=False, soft_wrap=True)
 
 
 def _show_first(verdict: Verdict, console: Console) -> None:
@@ -128,4 +128,4 @@ def _show_first(verdict: Verdict, console: Console) -> None:
     for word, wanted in (("likely    ", True), ("or        ", False)):
         lines += [f"  {word} {name}: {text}" for name, text in verdict.flags.items() if (here in text) == wanted]
     for line in lines:
-        console.print(one_line(line), highlight=False, markup=False, soft_wrap=True)
+        console.print(wrapped(one_line(line)), highlight=False, markup=False, soft_wrap=True)

@@ -7,22 +7,25 @@ import json
 from typing import Any
 
 from audit.commands.test import load_callable, read_data
-from audit.errors import InputError
+from audit.errors import InputError, wrapped
 
-HELP = "Search for neighbours on which a query moves further than claimed."
-EXAMPLE = "dpso sensitivity mymodule:query --data pairs.json --claimed 0.02 --norm 2"
+HELP = "how far does a query move between neighbours? search for more than is claimed"
+EXAMPLE = """dpso sensitivity statistics:fmean --claimed 0.5 --data '{"dataset": [0, 1], "neighbour": [1, 1]}'"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The command's arguments."""
     parser.add_argument("target", metavar="MODULE:CALLABLE", help="a Python callable query(dataset)")
     parser.add_argument(
-        "--data", required=True, metavar="PAIRS.json", help='{"dataset": …, "neighbour": …} or {"pairs": […]}'
+        "--data",
+        required=True,
+        metavar="PAIRS.json",
+        help='a file with {"dataset": …, "neighbour": …} or {"pairs": […]}, or that text itself',
     )
     parser.add_argument("--claimed", required=True, type=float, help="the claimed sensitivity")
     parser.add_argument("--norm", default="2", help="p of the norm, or inf (default 2)")
     parser.add_argument("--budget", type=int, default=2000, help="pairs to evaluate (default 2000)")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="makes the search repeatable (default 0)")
     parser.add_argument(
         "--bounds", type=float, nargs=2, metavar=("LOW", "HIGH"), help="let numeric records move within bounds"
     )
@@ -47,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(str(error)) from None
     except Exception as error:  # noqa: BLE001 - the query is the user's
         raise InputError(f"{args.target} raised {type(error).__name__}: {error}") from None
-    print(json.dumps(result.to_dict(), default=str) if args.json else result)
+    print(json.dumps(result.to_dict(), default=str) if args.json else wrapped(str(result)))
     return 1 if result.exceeded else 0
 
 

@@ -13,12 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from audit.errors import InputError
+from audit.errors import InputError, wrapped
 from audit.executors import PATIENCE, Crew, crew, interruptible, processes
-from audit.inputs import read_json
+from audit.inputs import parse_json, read_json
 
-HELP = "Test a mechanism (Python, or any command) for (ε, δ)-DP by distinguishing neighbours."
-EXAMPLE = "dpso test mymodule:mechanism --data pair.json --epsilon 1 --delta 1e-5 --samples 100000"
+HELP = "is a mechanism (Python, or any command) (ε,δ)-DP? look for a violation on neighbours"
+EXAMPLE = """dpso test audit.zoo.additive:noisy_sum --epsilon 1 --data '{"dataset": [0], "neighbour": [1]}'"""
 
 MANY = 5_000_000
 """From so many samples on all cores draw, unless --workers says otherwise: starting processes takes a second."""
@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--data",
         required=True,
         metavar="PAIR.json",
-        help='{"dataset": …, "neighbour": …}, {"pairs": […]} or {"space": …}',
+        help='a file with {"dataset": …, "neighbour": …}, {"pairs": […]} or {"space": …}, or that text itself',
     )
     parser.add_argument("--epsilon", required=True, type=float, help="the claimed ε")
     parser.add_argument("--delta", type=float, default=0.0, help="the claimed δ (default 0)")
@@ -42,7 +42,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--anytime", action="store_true", help="bet draw by draw; stop at the first proof of a violation"
     )
-    parser.add_argument("--neighbours", choices=["replace-one", "add-remove", "any"], default="replace-one")
+    parser.add_argument("--neighbours", choices=["replace-one", "add-remove", "any"], default="replace-one",
+                        help="how the datasets of a pair differ (default replace-one)")
     parser.add_argument("--release", default=None, help="attribute, key or index of what is published")
     parser.add_argument(
         "--floats", choices=["values", "bits"], default="values", help="whether the lowest bits of floats count"
@@ -107,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(result.to_json())
     elif result.verdict != "error":
-        print(result)
+        print(wrapped(str(result)))
     if result.verdict == "error":
         raise InputError(f"nothing could be tested: {result.reason}")
     return 1 if result.violated else 0
@@ -146,8 +147,9 @@ def _crew(args: argparse.Namespace) -> Crew | None:
 
 
 def read_data(path: str) -> Any:
-    """The data file's object."""
-    data = read_json(path, f"--data {path}")
+    """The object in the data file, or the one given in its place."""
+    inline = path.lstrip().startswith("{")
+    data = parse_json(path, "--data") if inline else read_json(path, f"--data {path}")
     if not isinstance(data, dict):
         raise InputError(f'--data {path} must hold an object with "dataset" and "neighbour"')
     return data

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from audit.errors import InputError
+from audit.errors import InputError, wrapped
 from audit.quoted import quotes_in
 from audit.run import inventory
 from audit.trace import compare, graph, proofs_map
@@ -107,5 +107,5 @@ def _show(links: Trace, id: str | None, as_json: bool) -> int:
     if checkout() is None:
         print("installed copy: the tests are not part of it, so links from tests are not shown", file=sys.stderr)
     data = describe(links, id)
-    _print(as_json, data, show(data))
+    _print(as_json, data, [wrapped(line) for line in show(data)])
     return 0

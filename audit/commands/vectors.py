@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from audit.errors import InputError
+from audit.errors import InputError, wrapped
 
 HELP = "list the test vectors, check them against schema, manifest and reference, or export them"
 EXAMPLE = "dpso vectors list phased-sgd"
@@ -55,7 +55,7 @@ def _list(args: argparse.Namespace) -> int:
         print(f"{document['name']}-{document['variant']}: {len(document['cases'])} cases ({words})")
         if args.what is not None:
             for case in document["cases"]:
-                print(f"  {case['id']}  {case['result']}  {case['comment']}")
+                print(wrapped(f"  {case['id']}  {case['result']}  {case['comment']}"))
     return 0
 
 

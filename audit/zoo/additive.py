@@ -19,6 +19,11 @@ def total(dataset: Any) -> float:
     return float(np.sum(dataset))
 
 
+def noisy_sum(dataset: Any, size: int, rng: np.random.Generator) -> Array:
+    """The sum with Laplace noise of scale 1: (1, 0)-DP for records in [0, 1]. What the help of `dpso test` tries."""
+    return on_grid(total(dataset) + rng.laplace(scale=1.0, size=size))
+
+
 def laplace_law(scales: tuple[float, float], centres: tuple[float, float], epsilon: float | None) -> Law:
     """Laplace noise on both sides."""
     return from_cdfs(lambda x, s: laplace_cdf(x - centres[s], scales[s]), FINE, epsilon)

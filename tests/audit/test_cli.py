@@ -110,7 +110,7 @@ def test_every_command_has_help_an_example_that_parses_and_json() -> None:
         assert (program, words[0]) == ("dpso", name)
         assert parser.parse_args(words).run is module.run
         assert module.HELP
-        assert f"Example:  {module.EXAMPLE}" in subparsers[name].format_help()
+        assert f"Example:  {module.EXAMPLE}" in subparsers[name].format_help().replace(" \\\n    ", " ")
         assert "--json" in subparsers[name].format_help()
 
 
