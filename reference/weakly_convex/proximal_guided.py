@@ -50,7 +50,7 @@ from reference.setting.losses_weak import WeaklyConvexLoss
 from reference.setting.sets import FeasibleSet
 from reference.tape import Draw, Tape, reading
 from reference.trace_events import Trace, mark
-from reference.weakly_convex.mirror import Geometry, geometry, p_bar_printed
+from reference.weakly_convex.mirror import Geometry, check_exponent, geometry, p_bar_printed
 from reference.weakly_convex.strongly_convex import (
     Plan,
     Scales,
@@ -92,6 +92,7 @@ def printed_scales(K: Numbers, p: int | Fraction, d: int, L: Exact, rho: Exact) 
 
 def printed_geometry(K: Numbers, p: int | Fraction, d: int) -> Geometry:
     """The geometry of the printed p̄; the same as `geometry` for d ≥ 3."""
+    check_exponent(p)
     if d >= 3:
         return geometry(K, p, d)
     p_bar = p_bar_printed(K, p, d)
