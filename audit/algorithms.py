@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 
 from audit.errors import InputError
 
@@ -35,4 +36,6 @@ def label_of(name: str) -> str:
     key = name.lower().replace("_", "-")
     if key in ALIASES:
         return ALIASES[key]
-    raise InputError(f"algorithm = {name!r} is unknown: give one of {', '.join(LABELS)}, or {', '.join(SHORT)}")
+    close = get_close_matches(key, [*ALIASES, *LABELS], n=1)
+    hint = f", did you mean {close[0]}?" if close else ":"
+    raise InputError(f"algorithm = {name!r} is unknown{hint} give one of {', '.join(LABELS)}, or {', '.join(SHORT)}")

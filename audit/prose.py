@@ -149,7 +149,7 @@ def path_figure() -> Figure:
         series={
             "printed: away from the minimiser": printed,
             "corrected": corrected,
-            "target: the minimiser u*": [(1.0, goal), (printed[-1][0], goal)],
+            "the point that is claimed, u*": [(1.0, goal), (printed[-1][0], goal)],
         },
     )
 
@@ -267,7 +267,7 @@ def profile_figure() -> Figure:
         series={
             "printed halving, at least": [(float(e), shift(4096, UNSOUND).delta(e)) for e in grid],
             "corrected, at most": [(float(e), d) for e in grid if (d := repaired.profile.delta(e)) > 1e-16],
-            "target (1, 1e-6)": [(float(EPSILON), float(DELTA))],
+            "claim (1, 1e-6)": [(float(EPSILON), float(DELTA))],
         },
         y_log=True,
     )
@@ -327,7 +327,7 @@ def noisy_figure() -> Figure:
             "printed": curve(lambda e: transcript_delta(K, e, SFW_DELTA)),
             "right step, constant 16": curve(lambda e: corrected_transcript_delta(K, e, SFW_DELTA)),
             "corrected": curve(lambda e: _profile_delta(e, "corrected")),
-            "target δ": [(0.2, 1.0), (11.0, 1.0)],
+            "claimed δ": [(0.2, 1.0), (11.0, 1.0)],
         },
         y_log=True,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import difflib
 import importlib
 import math
 import os
@@ -199,7 +200,9 @@ def load_callable(spec: str) -> Callable[..., Any]:
         raise InputError(f"cannot import {module_name!r}: {type(error).__name__}: {error}") from None
     for part in name.split("."):
         if not hasattr(value, part):
-            raise InputError(f"{module_name!r} has no {part!r} (looking for {spec})")
+            close = difflib.get_close_matches(part, dir(value), n=1)
+            hint = f", did you mean {close[0]}?" if close else ""
+            raise InputError(f"{module_name!r} has no {part!r}{hint} (looking for {spec})")
         value = getattr(value, part)
     if not callable(value):
         raise InputError(f"{spec} is a {type(value).__name__}, not a callable mechanism(dataset, rng)")

@@ -126,6 +126,8 @@ def test_a_wrong_mechanism_is_found_from_the_command_line(capsys: pytest.Capture
         ("test m:f --epsilon 1 --data p.json", "--data p.json: No such file or directory"),
         ("test m:f --epsilon 1 --data {", "--data is not JSON: Expecting property name"),
         ("test m:f --epsilon 1 --data {}", '--data {} lacks "dataset": write {"dataset": …, "neighbour": …}'),
+        ("test statistics:fmaen --epsilon 1 --data {\"dataset\":0,\"neighbour\":1}", "did you mean fmean?"),
+        ("calibrate fased-sgd --epsilon 1 --delta 1e-6", "is unknown, did you mean phased-sgd?"),
         ("vectors export", "needs a folder"),
         ("bench nothing", "unknown benchmark 'nothing': choose from"),
     ],
