@@ -7,10 +7,15 @@ import importlib
 import json
 import pkgutil
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import audit.bench
+from audit.bench import _record
 from audit.errors import InputError
+
+ROOT = Path(audit.bench.__file__).parent.parent.parent
+"""The checkout, where the README is."""
 
 HELP = "measure speed and power: the README's tables"
 EXAMPLE = "dpso bench numbers"
@@ -19,6 +24,7 @@ EXAMPLE = "dpso bench numbers"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("names", metavar="NAME", nargs="*", help=f"which: {', '.join(_names())} (default all)")
+    parser.add_argument("--record", action="store_true", help="keep the results, and renew the README's tables")
 
 
 def _names() -> list[str]:
@@ -38,6 +44,8 @@ def run(args: argparse.Namespace) -> int:
     for name, module in modules.items():
         print(f"bench {name}: {module.HELP}", file=sys.stderr)
         results[name] = module.run(lambda message: print(f"  {message}", file=sys.stderr))
+        if args.record:
+            _record.record(name, results[name], ROOT / "README.md")
         if not args.json:
             print(f"\n### {name}\n\n{module.render(results[name])}")
     if args.json:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from audit.bench import _record
 from audit.bench import numbers as bench
 from audit.cli import main
 from reference.numbers import MP, Ball, Float64
@@ -49,3 +51,29 @@ def test_an_unknown_benchmark_is_refused(capsys: pytest.CaptureFixture[str]) -> 
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "numbers" in error
+
+
+def test_the_tables_of_the_readme_are_the_recorded_results() -> None:
+    text = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
+    found = _record.blocks(text)
+    assert set(found) >= {"auditor", "numbers", "fast", "accounting"}
+    assert {name: table == _record.rendered(name) for name, table in found.items()} == dict.fromkeys(found, True)
+
+
+def test_recording_replaces_one_table_and_leaves_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_record, "RESULTS", tmp_path / "results")
+    readme = tmp_path / "README.md"
+    readme.write_text("a\n<!-- bench: numbers -->\nold\n<!-- /bench -->\nb\n<!-- bench: fast -->\nkeep\n<!-- /bench -->\n")
+    result = {"seconds": {"float64": 0.01}, "ratio": {"float64": 1.0}, "target": {}}
+    _record.record("numbers", result, readme)
+    text = readme.read_text(encoding="utf-8")
+    assert "| float64 | 10.0 | 1.0 |" in text
+    assert "old" not in text
+    assert "keep" in text
+    assert text.startswith("a\n")
+
+
+def test_the_fast_engine_meets_its_target() -> None:
+    """In the recorded run; nothing is timed here."""
+    recorded = _record.recorded("fast")
+    assert all(row["ratio"] >= recorded["target"] for row in recorded["rows"])
