@@ -63,7 +63,8 @@ def test_the_tables_of_the_readme_are_the_recorded_results() -> None:
 def test_recording_replaces_one_table_and_leaves_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_record, "RESULTS", tmp_path / "results")
     readme = tmp_path / "README.md"
-    readme.write_text("a\n<!-- bench: numbers -->\nold\n<!-- /bench -->\nb\n<!-- bench: fast -->\nkeep\n<!-- /bench -->\n")
+    tables = "<!-- bench: numbers -->\nold\n<!-- /bench -->\nb\n<!-- bench: fast -->\nkeep\n<!-- /bench -->\n"
+    readme.write_text("a\n" + tables)
     result = {"seconds": {"float64": 0.01}, "ratio": {"float64": 1.0}, "target": {}}
     _record.record("numbers", result, readme)
     text = readme.read_text(encoding="utf-8")
