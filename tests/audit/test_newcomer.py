@@ -17,8 +17,6 @@ from audit.errors import wrapped
 
 ROOT = Path(cli.__file__).parent.parent
 EXAMPLES = {name: module.EXAMPLE for name, module in command_modules().items()}
-SLOW = ("bench",)
-"""Commands whose example takes longer than a test may; their own tests run them."""
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -85,7 +83,7 @@ def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
 # ------------------------------------------------------------------------------------------- examples
 
 
-@pytest.mark.parametrize("name", [n for n in EXAMPLES if n not in SLOW])
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_works_as_written(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     program, *words = shlex.split(EXAMPLES[name])
     assert program == "dpso"
