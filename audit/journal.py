@@ -17,7 +17,7 @@ import hashlib
 import json
 import os
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -55,14 +55,16 @@ if hasattr(os, "register_at_fork"):
 
 
 class Journal:
-    """The journal of the run in a folder: `records` holds what it knew when it was opened.
+    """The journal of the run in a folder.
 
-    Life: `Journal(folder, run, resume)`; `begin(plan)`, once the plan is known; `append` as work is finished; `close`.
+    Life: `Journal(folder, run, resume)`; `begin(plan)`, once the plan is known; `records` of what was done before;
+    `append` as work is finished; `close`.
     """
 
     def __init__(self, folder: Path, run: Mapping[str, Any], resume: bool):
         self.path = folder / NAME
-        self.records: list[Any] = []
+        self.count = 0
+        """Records that were found when it was opened."""
         self._run = _plain(run)
         self._plan: Any = None
         self._file: IO[bytes] | None = None
@@ -97,10 +99,24 @@ class Journal:
         self._check, values, at = header
         self._same("run", values.get("run"), self._run)
         self._plan = values.get("plan")
+        self._first = self._check, at
         while (record := _next(reader, self._check, at)) is not None:
-            self._check, value, at = record
-            self.records.append(value)
+            self._check, _, at = record
+            self.count += 1
         return at
+
+    def records(self) -> Iterator[Any]:
+        """What was found when it was opened, one record at a time: memory does not grow with the journal."""
+        if not self.count:
+            return
+        check, at = self._first
+        with self.path.open("rb") as reader:
+            for _ in range(self.count):
+                record = _next(reader, check, at)
+                if record is None:
+                    raise JournalError(f"{self.path} changed while it was read: another program writes to it")
+                check, value, at = record
+                yield value
 
     def _find_torn(self, reader: IO[bytes], at: int) -> None:
         """One torn record may stand at the end; more than that is damage."""
@@ -108,7 +124,7 @@ class Journal:
         reader.readline(LONGEST)
         if reader.read(1):
             raise JournalError(
-                f"{self.path} is damaged in record {len(self.records) + 1} (byte {at}): start again with another --out"
+                f"{self.path} is damaged in record {self.count + 1} (byte {at}): start again with another --out"
             )
 
     def _same(self, what: str, found: Any, wanted: Any) -> None:

@@ -50,9 +50,9 @@ STEPS = 128
 """Steps of confidence for δ > 0: fine ones (each 3 % more draws), so that hardly anything is left to the coins."""
 REACH = 8.0
 """The steps reach from 1/REACH to REACH times the planned share of draws."""
-PIECES = 256
-"""A run has about so many pieces of work, or more, so that workers finish together ..."""
-LARGEST = 64
+PIECES = 64
+"""A run has at least so many pieces of work (if it has so many blocks), so that workers finish together ..."""
+LARGEST = 32
 """... and none of more than so many blocks, so that an interruption costs little."""
 FLUSH = 1.0
 """Seconds between two records of the journal: what the loss of the machine can cost."""
@@ -234,33 +234,33 @@ def conduct(work: Work, place: Place, say: Callable[[str], None], expected: floa
     What was noticed is added to the target's own notes, in the order of the pieces. `expected`: seconds a piece,
     roughly.
     """
-    results: list[Result | None] = [None] * work.pieces
+    results: list[_Compact | None] = [None] * work.pieces
     if place.journal is not None:
         place.journal.begin(fingerprint(work))
-        for record in place.journal.records:
+        for record in place.journal.records():
             for piece, result in _checked(record, work, place.journal.path):
-                results[piece] = result
-    left = [i for i, result in enumerate(results) if result is None]
+                results[piece] = _Compact.of(result)
+    left = [i for i, found in enumerate(results) if found is None]
     done = work.draws - sum(work.size(i) for i in left)
     meter = Meter("test draws", work.draws, say, done)
     keeper = _Keeper(place.journal)
     try:
         with contextlib.closing(carry_out(place.crew, count_piece, work, left, expected)) as answers:
             for piece, result in answers:
-                results[piece] = result
+                results[piece] = _Compact.of(result)
                 keeper.keep(piece, result)
                 meter.add(work.size(piece))
     except KeyboardInterrupt:
         if place.out is not None:
-            safe = sum(result is not None for result in results)
+            safe = sum(found is not None for found in results)
             say(f"interrupted: {safe} of {len(results)} parts are safe in {place.out}; continue with --resume")
         raise
     finally:
         keeper.flush()
     whole = [r for r in results if r is not None]
-    for result in whole:
-        work.target.noticed.add(_noticed_from_json(result["noticed"]))
-    return tuple(_stacked([r["counts"][i] for r in whole]) for i in range(len(work.rulers)))
+    for one in whole:
+        work.target.noticed.add(one.noticed)
+    return tuple(_stacked([one.counts[i] for one in whole]) for i in range(len(work.rulers)))
 
 
 def select(work: Work, counts: Sequence[Array | None], delta: float) -> list[Selection | None]:
@@ -273,8 +273,22 @@ def select(work: Work, counts: Sequence[Array | None], delta: float) -> list[Sel
     ]
 
 
-def _stacked(counts: list[Any]) -> Array | None:
-    return None if any(c is None for c in counts) else np.array(counts, dtype=np.int64)
+def _stacked(counts: list[Array | None]) -> Array | None:
+    known = [c for c in counts if c is not None]
+    return np.array(known, dtype=np.int64) if len(known) == len(counts) else None
+
+
+@dataclass(frozen=True)
+class _Compact:
+    """The result of a piece in little memory."""
+
+    counts: tuple[Array | None, ...]
+    noticed: Noticed
+
+    @staticmethod
+    def of(result: Result) -> _Compact:
+        counts = tuple(None if c is None else np.array(c, dtype=np.int32) for c in result["counts"])
+        return _Compact(counts, _noticed_from_json(result["noticed"]))
 
 
 class _Keeper:

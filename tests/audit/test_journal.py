@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -31,21 +33,21 @@ def written(folder: Path, records: list[object] = RECORDS) -> bytes:
 def reopened(folder: Path) -> list[object]:
     with Journal(folder, RUN, resume=True) as one:
         one.begin(PLAN)
-        return one.records
+        return list(one.records())
 
 
 def test_what_was_appended_is_there_and_can_be_continued(tmp_path: Path) -> None:
     written(tmp_path)
     with Journal(tmp_path, RUN, resume=True) as one:
         one.begin(PLAN)
-        assert one.records == RECORDS
+        assert list(one.records()) == RECORDS
         one.append("more")
     assert reopened(tmp_path) == [*RECORDS, "more"]
 
 
 def test_no_journal_is_a_fresh_start_and_no_journal_before_the_plan(tmp_path: Path) -> None:
     with Journal(tmp_path, RUN, resume=True) as one:
-        assert one.records == []
+        assert list(one.records()) == []
         assert not one.path.exists()
         one.begin(PLAN)
         assert one.path.exists()
@@ -72,7 +74,7 @@ def test_a_torn_tail_of_zeros_is_dropped_and_writing_goes_on(tmp_path: Path) -> 
     path.write_bytes(whole[:-20] + b"\0" * 19 + b"\n")
     with Journal(tmp_path, RUN, resume=True) as one:
         one.begin(PLAN)
-        assert one.records == RECORDS[:-1]
+        assert list(one.records()) == RECORDS[:-1]
         one.append(RECORDS[-1])
     assert path.read_bytes() == whole
 
@@ -154,18 +156,22 @@ def test_a_second_driver_is_refused_until_the_first_is_gone_however_it_went(tmp_
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_does_not_keep_the_folder_locked(tmp_path: Path) -> None:
-    reader, writer = os.pipe()
     one = Journal(tmp_path, RUN, resume=False)
+    ready, started = os.pipe()
     child = os.fork()
     if child == 0:
-        os.read(reader, 1)
+        os.write(started, b"x")
+        time.sleep(60)
         os._exit(0)
-    with pytest.raises(JournalError, match="another run"):
-        Journal(tmp_path, RUN, resume=True)
-    one.close()
-    Journal(tmp_path, RUN, resume=True).close()
-    os.write(writer, b"x")
-    assert os.waitpid(child, 0)[1] == 0
+    try:
+        os.read(ready, 1)
+        with pytest.raises(JournalError, match="another run"):
+            Journal(tmp_path, RUN, resume=True)
+        one.close()
+        Journal(tmp_path, RUN, resume=True).close()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
 
 
 def test_in_one_process_too(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_pieces_depend_on_the_number_of_draws_alone_and_cover_it() -> None:
         work = Work(CallableTarget(sample_work.laplace), PAIR, 0, draws, 16384, VALUE_BITS, ())
         assert sum(work.size(i) for i in range(work.pieces)) == draws if work.pieces < 10**4 else True
         assert work.size(work.pieces - 1) > 0
-        assert work.pieces <= max(512, draws // (longrun.LARGEST * 16384) + 1)
+        assert work.pieces <= max(2 * longrun.PIECES, draws // (longrun.LARGEST * 16384) + 1)
 
 
 def test_what_was_noticed_is_the_same_whoever_noticed_it() -> None:
