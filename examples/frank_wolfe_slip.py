@@ -1,14 +1,13 @@
 """A home-made private Frank–Wolfe over the ℓ_1 ball, and the slip that costs its privacy: `rng.laplace(b)`.
 
 numpy's first argument is the *location*: `laplace(b, size=J)` shifts the noise by b and leaves its scale at 1. The code
-runs, the output is random, and for b > 1 the noise is too small. The audit proves it from the outputs; `inspect`
-watches the calls of the generator and names the line.
+runs, the output is random, and for b > 1 the noise is too small. The audit proves it from the outputs; besides, it
+watches the calls of the generator, and names the line.
 """
 
 import numpy as np
 
 from audit import audit_dp
-from audit.foreign.lints import inspect
 
 T, EPSILON = 4, 1.0
 B = 4 * T / EPSILON  # a replaced record moves each score by at most 2, so noisy min is (ε/T)-DP with 2·2·T/ε
@@ -36,4 +35,3 @@ other = [[1.0, 0.0], [-1.0, 0.0], [-1.0, -1.0]]
 for mechanism in (frank_wolfe, with_the_slip):
     result = audit_dp(mechanism, one, other, epsilon=EPSILON, samples=5_000, confidence=0.999999, seed=1)
     print(f"{mechanism.__name__}:", result)
-print("a look at its draws:", inspect(with_the_slip, one, other, epsilon=EPSILON))
