@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from audit.blackbox.foreign import MechanismTimeout
-from audit.blackbox.result import Finding
-from audit.blackbox.sampling import CallableTarget, Pair, TargetError
-from audit.foreign.isolate import IsolatedTarget, in_child
-from audit.foreign.lints import FEWEST_CALLS, enough_calls, inspect
+import numpy as np
 
-SHARE = 0.2
-"""Of the calls (or the time) of an audit that may go into lints."""
+from audit.blackbox.foreign import MechanismTimeout
+from audit.blackbox.outputs import Raised
+from audit.blackbox.result import Finding
+from audit.blackbox.sampling import CHECK, BlockName, CallableTarget, Pair, TargetError
+from audit.foreign.isolate import IsolatedTarget, in_child
+from audit.foreign.lints import FEWEST_CALLS, MORE, enough_calls, inspect
+from audit.foreign.replay import REPLAYS
+
+SHARE = 0.15
+"""Of the calls (or the time) of an audit that may go into lints; a watched call takes a little longer than another."""
 PAIRS = 3
 """Pairs that are looked at."""
 
@@ -33,8 +37,10 @@ def lint(
     if inner is None:
         return []
     looked = list(pairs[:PAIRS])
-    calls = int((SHARE * draws / len(looked) - 6) / 2)
-    calls = max(FEWEST_CALLS, min(enough_calls(epsilon, delta), calls))
+    most = int(SHARE * draws / len(looked))
+    kept = 2 if make is None else 3
+    calls = max(FEWEST_CALLS, min(enough_calls(epsilon, delta), (most - 2 * REPLAYS) // kept))
+    most -= 0 if make is None else calls + MORE
 
     def look(pair: Pair) -> list[Finding]:
         earlier = list(inner.noticed.raised)
@@ -47,11 +53,12 @@ def lint(
             seed=seed,
             make=make,
             calls=calls,
+            most=most,
             timeout=inner.timeout,
             seconds=None if seconds is None else SHARE * seconds / len(looked),
         )
         for side in (0, 1):
-            if earlier[side] == 0 and all(t.error for t in seen.runs[side]):
+            if all(t.error for t in seen.runs[side]) and not _fails_alone(inner, pair, side, seed):
                 inner.noticed.raised = earlier
                 return [Finding("not-inspected", f"watched calls fail ({seen.runs[side][0].error}), others do not")]
         return seen.findings
@@ -61,6 +68,12 @@ def lint(
         for finding in _apart(look, pair, inner.timeout) if isolated else look(pair):
             found.setdefault(finding.kind, finding)
     return list(found.values())
+
+
+def _fails_alone(target: CallableTarget, pair: Pair, side: int, seed: int) -> bool:
+    """Whether the mechanism fails on this side without being watched, too."""
+    outputs = target.outputs(pair, np.full(2, side), BlockName(seed, CHECK, pair.index, 1))
+    return all(isinstance(output, Raised) for output in outputs)
 
 
 def _python(target: Any) -> tuple[CallableTarget | None, bool]:

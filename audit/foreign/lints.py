@@ -70,15 +70,18 @@ def inspect(
     calls: int | None = None,
     timeout: float | None = 60.0,
     seconds: float | None = None,
+    most: int | None = None,
 ) -> Inspection:
     """Look at a mechanism through recorded calls on both datasets and replays; with `make(epsilon)`, at its response
-    to ε. After `seconds` no further calls are begun, except for the few without which nothing can be said.
+    to ε. After `seconds`, or `most` calls, no more are begun, except for the few without which nothing can be said
+    (and those at the larger ε).
     """
     target = mechanism if isinstance(mechanism, CallableTarget) else CallableTarget(mechanism, release, timeout)
     pair = Pair(dataset, neighbour)
     calls = enough_calls(epsilon, delta) if calls is None else calls
     with Watch(timeout) as watch, contained(target.noticed, seed), Recorder((target.mechanism, make)) as recorder:
-        subject = Subject(target, pair, recorder, watch, seed, None if seconds is None else time.monotonic() + seconds)
+        deadline = None if seconds is None else time.monotonic() + seconds
+        subject = Subject(target, pair, recorder, watch, seed, deadline, most)
         runs = _runs(subject, calls)
         replays = replay(subject, runs[0])
         findings = [
@@ -96,7 +99,7 @@ def inspect(
                 )
             )
         used = subject.calls
-        if make is not None and not subject.late:
+        if make is not None and not subject.out_of_time:
             response, more = _response(make, subject, runs[0], replays, epsilon)
             findings, used = findings + response, used + more
     if target is not mechanism:
@@ -134,8 +137,9 @@ def _log_chance(epsilon: float, delta: float) -> float:
 
 
 def enough_calls(epsilon: float, delta: float) -> int:
-    """Calls a side that make "always here, never there" significant, between CALLS and MOST_CALLS."""
-    return int(min(MOST_CALLS, max(CALLS, math.ceil(math.log(LEVEL) / (2 * _log_chance(epsilon, delta))))))
+    """Calls a side that make "always here, never there" significant; CALLS if that takes fewer, or more than it may."""
+    needed = math.ceil(math.log(LEVEL) / (2 * _log_chance(epsilon, delta)))
+    return needed if CALLS <= needed <= MOST_CALLS else CALLS
 
 
 # ----------------------------------------------------------------------------------------------- outputs

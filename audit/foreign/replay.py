@@ -114,6 +114,7 @@ def replay(subject: Subject, scripts: Sequence[Trace]) -> list[Replayed]:
     """Replay recorded runs of the dataset: on the dataset itself (a control) and on the neighbour."""
     usable = [s for s in scripts if s.error is None]
     chosen = any(c.distribution == "choice" or c.hidden for s in usable for c in s.calls)
+    promising = any(not c.opaque and c.additive for s in usable for c in s.calls)
     out: list[Replayed] = []
     for number in range(MOST_REPLAYS if usable else 0):
         met = sum(any(c.differs for c in r.comparisons) for r in out)
@@ -126,7 +127,7 @@ def replay(subject: Subject, scripts: Sequence[Trace]) -> list[Replayed]:
             return []
         second = subject.replay(1, script)
         out.append(Replayed(script, second, _compare(script, second)))
-        if chosen and number >= RANDOM_REPLAYS and not script.additions:
+        if len(out) >= REPLAYS and not promising:
             break
     return out
 

@@ -32,6 +32,7 @@ class Subject:
     watch: Watch
     seed: int
     deadline: float | None = None
+    most: int | None = None
     calls: int = 0
     mutated: bool = False
 
@@ -42,6 +43,11 @@ class Subject:
 
     @property
     def late(self) -> bool:
+        """Whether the time or the calls are used up."""
+        return self.out_of_time or (self.most is not None and self.calls >= self.most)
+
+    @property
+    def out_of_time(self) -> bool:
         """Whether the time is used up."""
         return self.deadline is not None and time.monotonic() > self.deadline
 
