@@ -54,6 +54,8 @@ SLACK = 20.0
 """... or so many times the longest time that a task has taken."""
 ATTEMPTS = 4
 """A task that so many workers did not survive, or did not answer, is given up."""
+START = 20.0
+"""... and seconds that workers get to start, before the first answer."""
 GRACE = 2.0
 """Seconds that a worker process gets to end what it has started."""
 CONNECT = 10.0
@@ -141,27 +143,28 @@ def carry_out(
     generator to stop all workers.
     """
     waiting = deque(enumerate(tasks))
-    flying: dict[Future[Answer], tuple[int, Task, float]] = {}
+    flying: dict[Future[tuple[Answer, float]], tuple[int, Task]] = {}
     attempts: Counter[int] = Counter()
-    slowest = expected
+    slowest, fresh = expected, True
     with _session(who, shared) as session:
         while waiting or flying:
             while waiting and len(flying) < session.window:
                 number, task = waiting.popleft()
-                flying[session.submit(function, task)] = number, task, time.monotonic()
-            done, _ = wait(flying, timeout=max(who.patience, SLACK * slowest), return_when=FIRST_COMPLETED)
-            broken = not done
-            reason = f"no answer for {max(who.patience, SLACK * slowest):.0f} s"
+                flying[session.submit(function, task)] = number, task
+            patience = max(who.patience, SLACK * slowest) + fresh * START
+            done, _ = wait(flying, timeout=patience, return_when=FIRST_COMPLETED)
+            broken, reason = not done, f"no answer for {patience:.0f} s"
             for future in done:
                 error = _loss(future)
                 if error is not None:
                     broken, reason = True, error
                     continue
-                _, task, since = flying.pop(future)
-                slowest = max(slowest, time.monotonic() - since)
-                yield task, future.result()
+                _, task = flying.pop(future)
+                answer, took = future.result()
+                slowest, fresh = max(slowest, took), False
+                yield task, answer
             if broken:
-                gone = [(number, task) for number, task, _ in flying.values()]
+                gone, fresh = list(flying.values()), True
                 flying.clear()
                 session.renew(hung=not done)
                 for number, task in reversed(gone):
@@ -198,11 +201,11 @@ class _Session(ABC):
     window: int
     token: Any = None
 
-    def submit(self, function: Callable[[Any, Task], Answer], task: Task) -> Future[Answer]:
+    def submit(self, function: Callable[[Any, Task], Answer], task: Task) -> Future[tuple[Answer, float]]:
         try:
             return self.executor.submit(perform, function, self.token, task)
         except BrokenExecutor as error:
-            future: Future[Answer] = Future()
+            future: Future[tuple[Answer, float]] = Future()
             future.set_exception(error)
             return future
 
@@ -303,12 +306,18 @@ _frozen: Frozen | None = None
 _held: tuple[str, Any] | None = None
 
 
-def perform(function: Callable[[Any, Task], Answer], token: Given | Frozen | None, task: Task) -> Answer:
-    """What a worker does with a task. One at a time in a process: foreign code may use global state."""
+def perform(function: Callable[[Any, Task], Answer], token: Given | Frozen | None, task: Task) -> tuple[Answer, float]:
+    """What a worker does with a task, and the seconds that it took.
+
+    One at a time in a process: foreign code may use global state.
+    """
+    begun = time.monotonic()
     if isinstance(token, Given):
-        return function(token.value, task)
+        return function(token.value, task), time.monotonic() - begun
     with _alone:
-        return function(_thawed(token if token is not None else _frozen), task)
+        shared = _thawed(token if token is not None else _frozen)
+        begun = time.monotonic()
+        return function(shared, task), time.monotonic() - begun
 
 
 def _thawed(frozen: Frozen | None) -> Any:
@@ -378,7 +387,7 @@ class _Processes(_Session):
         self._context = _Recording()
         self.executor = ProcessPoolExecutor(self._workers, self._context, _begin, (self._frozen,))
 
-    def submit(self, function: Callable[[Any, Task], Answer], task: Task) -> Future[Answer]:
+    def submit(self, function: Callable[[Any, Task], Answer], task: Task) -> Future[tuple[Answer, float]]:
         with environment(ENVIRONMENT), interrupts_held():
             return super().submit(function, task)
 

@@ -27,6 +27,7 @@ import hashlib
 import json
 import os
 import pickle
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,8 +41,9 @@ from audit.blackbox.foreign import MechanismTimeout, Noticed
 from audit.blackbox.granularity import granularity_table
 from audit.blackbox.outputs import Table
 from audit.blackbox.plan import Plan
-from audit.blackbox.sampling import TEST, BlockName, Pair, Target, TargetError, draw_block
+from audit.blackbox.sampling import TEST, BlockName, CallableTarget, Pair, Target, TargetError, draw_block
 from audit.executors import Crew, Meter, carry_out, here
+from audit.foreign.isolate import IsolatedTarget
 from audit.journal import Journal, JournalError
 
 Array = np.ndarray
@@ -128,6 +130,22 @@ class Work:
     bits: int
     rulers: tuple[Ruler, ...]
     """The ruler of the test and, if the granularity of floats is tested too, the ruler of that."""
+    away: bool = False
+    """Whether this is a copy in a worker."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy that has arrived in a worker."""
+        self.__dict__.update(state, away=True)
+
+    def settle(self) -> None:
+        """Keep out of the way of a worker's own threads.
+
+        A Dask worker runs tasks beside threads of its own, which draw from the global `random`: a mechanism that does
+        so too would not be repeatable, and a call there cannot be interrupted. Such a target gets a process of its own.
+        """
+        shared = self.away and threading.current_thread() is not threading.main_thread()
+        if shared and isinstance(self.target, CallableTarget) and hasattr(os, "fork"):
+            self.target = IsolatedTarget(self.target)
 
     @property
     def blocks(self) -> int:
@@ -161,6 +179,7 @@ Result = dict[str, Any]
 
 def count_piece(work: Work, piece: int) -> Result:
     """Draw the blocks of a piece and count."""
+    work.settle()
     kept, work.target.noticed = work.target.noticed, Noticed()
     totals: list[Array | None] = [np.zeros((2, ruler.steps), dtype=np.int64) for ruler in work.rulers]
     try:

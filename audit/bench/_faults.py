@@ -226,7 +226,7 @@ def small_disk(where: Path, size: int) -> Iterator[Path]:
 
 def full_disk(job: Job, *options: str) -> dict[str, Any]:
     """The disk fills up in the middle, which must end the run with one line; then it is enlarged, and on it goes."""
-    with small_disk(job.scratch / "disk", 16384) as disk:
+    with small_disk(job.scratch / "disk", 8192) as disk:
         out = disk / "out"
         _no_space(job.start(out, *options))
         subprocess.run(["mount", "-o", "remount,size=8m", str(disk)], check=True)

@@ -63,6 +63,7 @@ def test_a_process_that_dies_or_never_answers_is_replaced(
     function: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(executors, "GRACE", 0.3)
+    monkeypatch.setattr(executors, "START", 5.0)
     assert answers(processes(2, patience=0.7), function, str(tmp_path)) == SQUARES
     assert len(list(tmp_path.iterdir())) == 1
 

@@ -1,0 +1,169 @@
+"""Real faults in a running `dpso test`: the result is that of the undisturbed run, bit for bit.
+
+`dpso bench resilience` does more of the same.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sample_work
+
+from audit import executors
+from audit.bench import _faults as faults
+from audit.bench._faults import Job
+from audit.blackbox.auditor import audit_dp
+from audit.blackbox.execworker import ExecTarget
+from audit.blackbox.sampling import Pair, TargetError
+
+SAMPLES = 8_000
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    return Job(tmp_path_factory.mktemp("faults"), SAMPLES)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(job: Job) -> dict[str, Any]:
+    return job.run(None)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    with (
+        executors.environment({"PYTHONPATH": os.pathsep.join([str(faults.ROOT), *sys.path])}),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as made,
+    ):
+        yield made
+
+
+def test_kill_9_of_the_driver(job: Job, undisturbed: dict[str, Any], tmp_path: Path) -> None:
+    """Three kills: at a random moment, then while the journal is being written, here and with workers."""
+    hits, result = faults.kills(job, tmp_path / "a", 1, seed=1, longest=2.0)
+    assert hits == 1
+    assert result == undisturbed
+    assert faults.killed_while_writing(job, tmp_path / "b", 2) == undisturbed
+    assert faults.killed_while_writing(job, tmp_path / "c", 2, "--workers", "2") == undisturbed
+
+
+def test_ctrl_c_and_a_clock_that_jumps(job: Job, undisturbed: dict[str, Any], tmp_path: Path) -> None:
+    assert faults.interrupted(job, tmp_path / "a", "--workers", "2") == undisturbed
+    assert faults.jumping_clock(job, tmp_path / "b", "--workers", "2") == undisturbed
+
+
+def test_a_worker_that_never_answers(job: Job, undisturbed: dict[str, Any], tmp_path: Path) -> None:
+    assert faults.stopped_worker(job, tmp_path / "out") == undisturbed
+
+
+def test_kill_9_of_a_dask_worker(job: Job, undisturbed: dict[str, Any], cluster: Any, tmp_path: Path) -> None:
+    assert faults.cluster_worker(job, tmp_path / "out", cluster, signal.SIGKILL) == undisturbed
+
+
+def test_a_full_disk(job: Job, undisturbed: dict[str, Any]) -> None:
+    try:
+        assert faults.full_disk(job) == undisturbed
+    except PermissionError as error:
+        pytest.skip(f"{error}; test_journal.py has a limit on files instead")
+
+
+def test_a_second_driver_and_a_forgotten_resume_are_refused(job: Job, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = job.start(out)
+    faults.wait_for(lambda: faults.records(out) >= 1, first)
+    second = job.start(out)
+    _, errors = second.communicate(timeout=60)
+    faults.end(first)
+    assert second.returncode == 2
+    assert "another run is at work in this folder" in errors
+    words = [word for word in job.command(out) if word != "--resume"]
+    third = subprocess.run(
+        words, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(faults.ROOT)}
+    )
+    assert third.returncode == 2
+    assert third.stderr.splitlines()[-1].endswith("add --resume to continue it, or name another --out")
+
+
+# ------------------------------------------------------------------------------------------ from Python
+
+
+def audited(**options: Any) -> dict[str, Any]:
+    found = audit_dp(sample_work.laplace, [0.0], [1.0], epsilon=1.0, delta=1e-4, samples=20_000, **options).to_dict()
+    return {key: value for key, value in found.items() if key != "seconds"}
+
+
+def test_python_callers_get_the_same_bits(tmp_path: Path) -> None:
+    whole = audited()
+    assert audited(workers=2) == whole
+    assert audited(workers=2, out=tmp_path) == whole
+    assert audited(out=tmp_path, resume=True) == whole
+    assert (tmp_path / "result.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"resume": True}, "resume = True needs out"),
+        ({"workers": 2, "anytime": True}, "drop workers and out"),
+        ({"out": "x", "seconds": 1.0}, "the run must be repeatable"),
+        ({"out": "x", "seed": None}, "the run must be repeatable"),
+        ({"workers": 0}, "workers = 0 must be"),
+        ({"store": "x", "workers": 2}, "drop workers and out"),
+    ],
+)
+def test_what_cannot_be_combined(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        audited(**options)
+
+
+def test_a_journal_of_other_data_is_refused(tmp_path: Path) -> None:
+    audited(out=tmp_path)
+    with pytest.raises(ValueError, match="of another run: seed was 0, now 1"):
+        audited(out=tmp_path, resume=True, seed=1)
+    with pytest.raises(ValueError, match="of another run: datasets was"):
+        audit_dp(sample_work.laplace, [0.0], [2.0], epsilon=1.0, delta=1e-4, samples=20_000, out=tmp_path, resume=True)
+
+
+# ------------------------------------------------------------------------------------------------ --exec
+
+
+def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    mark = tmp_path / "pid"
+    script = tmp_path / "hangs.sh"
+    script.write_text(f"sleep 300 &\necho $! > {mark}\ntrap '' TERM HUP\nwhile true; do sleep 300; done\n")
+    with (
+        ExecTarget(f"sh {script}", timeout=0.5) as target,
+        pytest.raises(TargetError, match=r"did not answer within 0\.5 s"),
+    ):
+        target.sample([0], 3, 0)
+    grandchild = Path(f"/proc/{int(mark.read_text())}/status")
+    faults.wait_for(lambda: not grandchild.exists() or "\nState:\tZ" in grandchild.read_text())
+    assert target._closed
+
+
+def test_commands_work_in_worker_processes_too(tmp_path: Path) -> None:
+    script = tmp_path / "noise.py"
+    script.write_text(
+        "import json, random, sys\n"
+        "for line in sys.stdin:\n"
+        "    ask = json.loads(line)\n"
+        "    rng = random.Random(ask['seed'])\n"
+        "    found = [ask['dataset'][0] + rng.gauss(0, 1) for _ in range(ask['size'])]\n"
+        "    print(json.dumps({'outputs': found}), flush=True)\n"
+    )
+    results = []
+    for workers in (None, 2):
+        with ExecTarget(f"{sys.executable} {script}") as target:
+            found = audit_dp(target, [0.0], [1.0], epsilon=1.0, samples=20_000, workers=workers).to_dict()
+            results.append({key: value for key, value in found.items() if key != "seconds"})
+    assert results[0] == results[1]
+    assert results[0]["verdict"] == "violated"
+    assert Pair([0.0], [1.0]).side(1) == [1.0]
