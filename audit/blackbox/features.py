@@ -28,6 +28,9 @@ FEW_VALUES = 12
 RARE = 8
 """A category seen less often than this gets no indicator of its own."""
 
+LEAST_BENT = 40
+"""A leaf with fewer numbers than this gets no line of its own."""
+
 COARSE = 12
 """Rounded floats count as lying on a grid if some have this many zero bits more than the finest."""
 
@@ -68,12 +71,19 @@ class Column:
         if self.kind == "granularity":
             level = lowest_bit(np.where(known, x, 0.0))
             return np.asarray((level[:, None] <= self.points) & known[:, None], dtype=float)
-        u = np.clip(np.where(known, x, self.centre), self.low, self.high)
+        if known.all():
+            return self._smooth(x)
+        columns = np.zeros((len(x), len(self.penalties)))
+        columns[known] = self._smooth(x[known])
+        return columns
+
+    def _smooth(self, x: Array) -> Array:
+        u = np.clip(x, self.low, self.high)
         v = (u - self.centre) / self.scale
         knots = (self.points - self.centre) / self.scale
         hinges = np.maximum(v[:, None] - knots, 0.0)
         steps = (u[:, None] >= self.jumps).astype(float)
-        return np.asarray(np.concatenate([v[:, None], hinges, steps], axis=1) * known[:, None])
+        return np.concatenate([v[:, None], hinges, steps], axis=1)
 
 
 def lowest_bit(x: Array) -> Array:
@@ -114,11 +124,15 @@ class Encoder:
         """Look at the training rows: which values occur, where the quantiles lie, how fine the floats are."""
         columns: list[Column] = []
         tokens = table.tokens
-        smooth = sum(_is_smooth(table.numbers[:, leaf]) for leaf in range(table.width))
+        repeated = _repeats_last(table.numbers)
+        smooth = sum(_is_smooth(table.numbers[:, leaf]) for leaf in range(table.width) if not repeated[leaf])
         for leaf in range(table.width):
             if tokens is not None:
                 columns += _token_columns(leaf, tokens[:, leaf])
-            columns += _number_columns(leaf, table.numbers[:, leaf], labels, smooth)
+            if repeated[leaf]:
+                columns += _bend_column(leaf, table.numbers[:, leaf])
+            else:
+                columns += _number_columns(leaf, table.numbers[:, leaf], labels, smooth)
         return Encoder(columns, table.width)
 
     def design(self, table: Table) -> Array:
@@ -138,6 +152,25 @@ def _token_columns(leaf: int, codes: Array) -> list[Column]:
         return []
     order = np.argsort(-counts[np.isin(values, frequent)])
     return [Column(leaf, "token", frequent[order][:60])]
+
+
+def _repeats_last(numbers: Array) -> Array:
+    """Whether each leaf, wherever it is a number, is the number of the last column: that one is enough."""
+    last = numbers[:, -1:]
+    repeats = ((numbers == last) | np.isnan(numbers)).all(axis=0)
+    repeats[-1] = False
+    return np.asarray(repeats)
+
+
+def _bend_column(leaf: int, x: Array) -> list[Column]:
+    """A line with two bends: how the effect of a number depends on its position."""
+    values = x[np.isfinite(x)]
+    if len(values) < LEAST_BENT or not _is_smooth(values):
+        return []
+    q1, *points, q3 = np.quantile(values, [0.1, 0.3, 0.6, 0.9])
+    scale = float((q3 - q1) / 2.5) or 1.0
+    low, high = float(values.min()), float(values.max())
+    return [Column(leaf, "smooth", np.array(points), centre=points[0], scale=scale, low=low, high=high)]
 
 
 def _is_smooth(x: Array) -> bool:

@@ -44,7 +44,8 @@ def fit_logistic(
         probability = special.expit(logit)
         gradient = design.T @ (counts * probability - ones) + penalty * beta
         weight = np.maximum(counts * probability * (1 - probability), 1e-9)
-        hessian = ((single * weight[:, None].astype(np.float32)).T @ single).astype(float)
+        scaled = single * np.sqrt(weight)[:, None].astype(np.float32)
+        hessian = (scaled.T @ scaled).astype(float)
         hessian[np.diag_indices_from(hessian)] += penalty + 1e-6 * np.diag(hessian).max() + 1e-9
         step = linalg.solve(hessian, gradient, assume_a="pos", check_finite=False)
         moved = design @ step
@@ -71,12 +72,18 @@ def _evidence(value: float, penalty: Array, hessian: Array) -> float:
 def fit_best(
     design: Array, ones: Array, counts: Array, penalty: Array, strengths: Sequence[float]
 ) -> tuple[Fit, float]:
-    """The fit whose multiple of the penalty has the largest evidence, and that multiple."""
-    fits: list[tuple[Fit, float]] = []
+    """The fit whose multiple of the penalty has the largest evidence, and that multiple.
+
+    From the strongest penalty down, each fit starting from the one before, until the evidence falls.
+    """
+    best: tuple[Fit, float] | None = None
     for strength in sorted(strengths, reverse=True):
-        start = fits[-1][0].weights if fits else None
-        fits.append((fit_logistic(design, ones, counts, penalty * strength, start=start), strength))
-    return max(fits, key=lambda f: f[0].evidence)
+        fit = fit_logistic(design, ones, counts, penalty * strength, start=best[0].weights if best else None)
+        if best is not None and fit.evidence < best[0].evidence:
+            break
+        best = fit, strength
+    assert best is not None
+    return best
 
 
 def _objective(logit: Array, ones: Array, counts: Array, penalty: Array, beta: Array) -> float:

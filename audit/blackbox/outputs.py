@@ -42,6 +42,7 @@ MAX_LEAVES = 4096
 """Longer outputs are compared by key as a whole, and by their first MAX_LEAVES leaves."""
 
 _PLAIN = frozenset({int, float, np.float64, np.float32, np.int64, np.int32})
+_COLUMNAR = _PLAIN | {bool}
 
 
 @dataclass(frozen=True)
@@ -195,27 +196,60 @@ def _row_keys(numbers: Array, tokens: Array | None, shapes: Array | int) -> Arra
 def _from_objects(items: Sequence[Any], bits: int) -> Table:
     """Flatten each distinct output once, then deal the rows out."""
     rows, where = _distinct(items)
+    groups, others = _by_types(rows)
     leaves: list[float | str] = []
     ends, shapes = [], []
-    for item in rows:
-        shapes.append(_collect(item, leaves))
+    for r in others:
+        shapes.append(_collect(rows[r], leaves))
         ends.append(len(leaves))
     codes = {leaf: token_code(leaf) for leaf in {x for x in leaves if type(x) is str}}
     flat_tokens = np.array([codes[x] if type(x) is str else 0 for x in leaves], dtype=np.int32)
     flat_numbers = np.array([np.nan if type(x) is str else x for x in leaves], dtype=float)
     lengths = np.diff(np.array([0, *ends]))
-    width = max(1, min(MAX_LEAVES, int(lengths.max(initial=0))))
-    row = np.repeat(np.arange(len(rows)), lengths)
-    column = np.arange(len(leaves)) - np.repeat(np.array(ends) - lengths, lengths)
+    longest = max([int(lengths.max(initial=0)), *map(len, groups)])
+    width = max(1, min(MAX_LEAVES, longest))
+    row = np.repeat(np.array(others, dtype=np.int64), lengths)
+    column = np.arange(len(leaves)) - np.repeat(np.array(ends, dtype=np.int64) - lengths, lengths)
     kept = column < width
     numbers = np.full((len(rows), width), np.nan)
     tokens = np.full((len(rows), width), ABSENT, dtype=np.int32)
-    numbers[row[kept], column[kept]] = _significant_unless_whole(flat_numbers[kept], bits)
+    numbers[row[kept], column[kept]] = flat_numbers[kept]
     tokens[row[kept], column[kept]] = flat_tokens[kept]
+    nesting = np.empty(len(rows), dtype=np.uint64)
     shape_codes = {shape: token_code(shape) for shape in set(shapes)}
-    keys = _row_keys(numbers, tokens, np.array([shape_codes[s] for s in shapes], dtype=np.uint64))
+    nesting[others] = np.array([shape_codes[s] for s in shapes], dtype=np.uint64)
+    for types, members in groups.items():
+        nesting[members] = token_code("(" + "." * len(types) + ")")
+        for j, kind in enumerate(types[:width]):
+            numbers[members, j], tokens[members, j] = _leaf_column([rows[r][j] for r in members], kind)
+    numbers = _significant_unless_whole(numbers, bits)
+    keys = _row_keys(numbers, tokens, nesting)
     names = dict(_COMMON) | {code: text for text, code in codes.items()}
     return Table(numbers[where], tokens[where], keys[where], names)
+
+
+def _by_types(rows: Sequence[Any]) -> tuple[dict[tuple[type, ...], list[int]], list[int]]:
+    """Flat tuples of numbers and booleans by the types of their items, which can be read column by column; the rest."""
+    groups: dict[tuple[type, ...], list[int]] = {}
+    others = []
+    for r, row in enumerate(rows):
+        if type(row) is tuple:
+            groups.setdefault(tuple(map(type, row)), []).append(r)
+        else:
+            others.append(r)
+    for types in [t for t in groups if not _COLUMNAR.issuperset(t)]:
+        others += groups.pop(types)
+    return groups, others
+
+
+def _leaf_column(values: Sequence[Any], kind: type) -> tuple[Array, Array]:
+    """Numbers and tokens of one position, as `_collect` would give them one by one."""
+    if kind is bool:
+        return np.full(len(values), np.nan), np.where(np.array(values), TRUE, FALSE)
+    x = _floats(values)
+    special = [(np.isnan(x), NOT_A_NUMBER), (x == np.inf, PLUS_INFINITY), (x == -np.inf, MINUS_INFINITY)]
+    tokens = np.select([where for where, _ in special], [code for _, code in special], 0)
+    return np.where(tokens == 0, x, np.nan), tokens
 
 
 def _significant_unless_whole(x: Array, bits: int) -> Array:

@@ -25,10 +25,10 @@ Array = np.ndarray
 FOLDS = 4
 DISCOUNT = 1.0
 """Standard errors taken off each draw's log-odds before draws are ranked: a sure guess must be known to be sure."""
-CAUTION = 0.5
+CAUTION = 0.8
 """The curve is lowered by this times √(2 ln(1 + total/size)) standard errors: the largest of total/size noisy values
 is so high."""
-LUCK = 0.8
+LUCK = 2.5
 """The same for the luck of the test itself."""
 BENDS = (0.5, 0.2, 0.07, 0.02, 0.006)
 BEND_PENALTY = 3.0

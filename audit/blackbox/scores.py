@@ -43,8 +43,7 @@ class Score:
     def learn(table: Table, labels: Array, strengths: Sequence[float] = STRENGTHS) -> Score:
         """Learn from labelled draws; the strength of the penalty is chosen among the given ones."""
         width = table.width
-        reducer = Reducer.fit(table, labels) if width > WIDE else None
-        narrow = with_summaries(table) if reducer is None else reducer.reduce(table)
+        reducer, narrow = Reducer.learn(table, labels) if width > WIDE else (None, with_summaries(table))
         encoder = Encoder.fit(narrow, labels)
         first, where, counts = _distinct(table.keys)
         ones = np.bincount(where, weights=labels, minlength=len(first))

@@ -8,6 +8,8 @@ number of tokens.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +25,13 @@ WIDE = 12
 FULL_COVARIANCE = 400
 """Beyond this many coordinates the covariance is taken as diagonal."""
 TOP = 4
+COLUMNS = TOP + 7
+"""Of a reduced table before the telling ones are kept."""
+FOLDS = 5
+MANY_ROWS = 100
+"""So many rows a coordinate tell the directions almost exactly."""
+CENTRE_ROWS = 2000
+"""Rows whose median is the origin of each coordinate: where it lies hardly matters."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +43,16 @@ class Reducer:
     direction: Array
     curvature: Array
     top: Array
+    signs: Array
     grained: bool
     kept: Array | None = None
 
     @staticmethod
     def fit(table: Table, labels: Array) -> Reducer:
         """Means, covariance and the coordinates that differ most."""
-        x = np.where(np.isfinite(table.numbers), table.numbers, 0.0)
+        x = table.numbers if table.tokens is None else np.where(np.isfinite(table.numbers), table.numbers, 0.0)
         one, zero = x[labels == 1], x[labels == 0]
-        centre = np.median(x, axis=0)
+        centre = np.median(x[:CENTRE_ROWS], axis=0)
         gap = one.mean(axis=0) - zero.mean(axis=0)
         v1, v0 = one.var(axis=0), zero.var(axis=0)
         pooled = (v1 + v0) / 2
@@ -54,29 +64,55 @@ class Reducer:
         doubt = np.sqrt(8 / max(len(labels), 1)) / np.maximum(pooled, floor)
         curvature = np.where(np.abs(curvature) > 2.5 * doubt, curvature, 0.0)
         grained = bool(np.any(np.frexp(x[:50])[0] * 2.0**53 % 2 != 0))
-        full = Reducer(centre, spread, _discriminant(one, zero, gap, spread), curvature, top, grained)
-        return replace(full, kept=_telling(full.reduce(table).numbers, labels))
+        signs = np.where(gap[top] < 0, -1.0, 1.0)
+        return Reducer(centre, spread, _discriminant(one, zero, gap, spread), curvature, top, signs, grained)
+
+    @staticmethod
+    def learn(table: Table, labels: Array) -> tuple[Reducer, Table]:
+        """The reducer, and the training rows reduced as rows that it has not seen would be.
+
+        On the rows it was fitted to a discriminant of few rows and many coordinates separates the labels even if
+        nothing does; a regression on such columns would be far too sure. So, unless there are many rows, each fold is
+        reduced by what the other folds say.
+        """
+        reducer = Reducer.fit(table, labels)
+        if len(table) >= MANY_ROWS * table.width or min(labels.sum(), (1 - labels).sum()) < FOLDS * 2:
+            columns = reducer.reduce(table).numbers
+        else:
+            columns = np.empty((len(table), COLUMNS))
+            fold = np.arange(len(table)) % FOLDS
+            for f in range(FOLDS):
+                inside, outside = np.flatnonzero(fold == f), np.flatnonzero(fold != f)
+                other = Reducer.fit(table.take(outside), labels[outside])
+                columns[inside] = other.reduce(table.take(inside)).numbers
+        kept = _telling(columns, labels)
+        return replace(reducer, kept=kept), Table(columns[:, kept], None, table.keys)
 
     def reduce(self, table: Table) -> Table:
-        """The few columns, as a narrow table with the same keys."""
-        known = np.isfinite(table.numbers)
-        x = np.where(known, table.numbers, self.centre)
+        """The few columns, as a narrow table with the same keys; those that are not kept are not worked out."""
+        x = table.numbers if table.tokens is None else np.where(np.isfinite(table.numbers), table.numbers, self.centre)
         away = x - self.centre
-        z = away / self.spread
-        columns = [
-            z @ (self.direction * self.spread),
-            (away * away) @ self.curvature,
-            z.max(axis=1),
-            z.min(axis=1),
-            np.einsum("ij,ij->i", z, z),
-            *(x[:, j] for j in self.top),
+
+        @functools.cache
+        def z() -> Array:
+            return np.asarray(away / self.spread)
+
+        columns: list[Callable[[], Array]] = [
+            lambda: away @ self.direction,
+            lambda: (away * away) @ self.curvature,
+            lambda: z().max(axis=1),
+            lambda: z().min(axis=1),
+            lambda: np.einsum("ij,ij->i", z(), z()),
+            *(functools.partial(_oriented, x, j, s) for j, s in zip(self.top, self.signs, strict=True)),
+            lambda: lowest_bit(x).min(axis=1) if self.grained else np.zeros(len(x)),
+            lambda: (table.token_matrix() != 0).sum(axis=1).astype(float),
         ]
-        if self.grained:
-            columns.append(lowest_bit(x).min(axis=1))
-        if table.tokens is not None:
-            columns.append((table.tokens != 0).sum(axis=1).astype(float))
-        stacked = np.stack(columns, axis=1)
-        return Table(stacked if self.kept is None else stacked[:, self.kept], None, table.keys)
+        kept = range(len(columns)) if self.kept is None else self.kept
+        return Table(np.stack([columns[j]() for j in kept], axis=1), None, table.keys)
+
+
+def _oriented(x: Array, column: int, sign: float) -> Array:
+    return np.asarray(sign * x[:, column])
 
 
 def _telling(columns: Array, labels: Array) -> Array:
