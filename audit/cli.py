@@ -128,6 +128,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace | None:
         hint = f", did you mean {close[0]}?" if close else ""
         raise InputError(f"unknown command {argv[0]!r}{hint} (see: dpso --help)")
     active = subparsers.get(argv[0], parser)
+    if empty := [word for word in argv if word.startswith("--") and word.endswith("=--")]:
+        raise InputError(f"{empty[0]}: -- is no value (see: {active.prog} --help)")  # argparse would drop it
     misspelt = list(_misspelt(argv, active))
     args, unknown = (None, misspelt) if misspelt else parser.parse_known_args(argv)
     if unknown:

@@ -103,7 +103,15 @@ class Case:
     argv: tuple[str, ...]
     files: tuple[tuple[str, Any], ...] = ()
     """Name (relative to the working folder) and content: bytes, an int (a hole of so many bytes) or a str (a link)."""
-    out: str = "out"
+
+    @property
+    def out(self) -> str:
+        """The folder that the command line lets it write to."""
+        found = "out"
+        for word, after in zip(self.argv, (*self.argv[1:], ""), strict=True):
+            if word.startswith("--out"):
+                found = word.partition("=")[2] if "=" in word else after
+        return found.replace("\x00", "?")
 
     def __str__(self) -> str:
         return ascii(list(self.argv))[:300]
@@ -286,7 +294,7 @@ def _audit(rng: random.Random) -> Case:
         rng, level=("quick", "x"), seed=SEEDS, workers=COUNTS[:3], scheduler=("x", "host:1"), json=None, resume=None
     )
     out = rng.choice(("out", "data", "\x00", "out/../out", "x" * 300))
-    return Case(("audit", "--out", out, *extra), (("data", b""),), out.replace("\x00", "out"))
+    return Case(("audit", "--out", out, *extra), (("data", b""),))
 
 
 def _bench(rng: random.Random) -> Case:
@@ -381,8 +389,8 @@ class Watcher:
         name = os.fsdecode(path)
         if name == os.devnull or "__pycache__" in name or "\x00" in name:
             return
-        parent = os.path.realpath(os.path.dirname(os.path.abspath(name)))
-        where = os.path.join(parent, os.path.basename(name))
+        folder, last = os.path.split(os.path.abspath(name))
+        where = os.path.join(os.path.realpath(folder), last)
         if not any(where == root or where.startswith(root + os.sep) for root in self.allowed):
             self.seen.append(where)
 
@@ -469,8 +477,8 @@ class Sandbox:
             return f"wrote {watcher().seen[0]}"
         if self.precious.read_text() != "precious":
             return "changed a file outside"
-        page = self.work / case.out / "report.html"
-        if page.is_file() and MARKUP in page.read_text(encoding="utf-8"):
+        page = os.path.join(self.work, case.out, "report.html")
+        if os.path.isfile(page) and MARKUP in Path(page).read_text(encoding="utf-8"):
             return "markup from data in report.html"
         return None
 

@@ -56,7 +56,10 @@ class ExecTarget:
         return ExecTarget, (self.command, self.timeout, self.release)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        words = shlex.split(self.command)
+        try:
+            words = shlex.split(self.command)
+        except ValueError as error:
+            raise TargetError(f"--exec {self.command!r} is no command line ({error}): close the quotation") from None
         if not words:
             raise TargetError("--exec is empty: give the command that answers JSON lines")
         try:

@@ -49,7 +49,8 @@ def records(dataset: Any) -> list[Any] | None:
 
 def _rows(columns: list[Any]) -> list[Any] | None:
     lengths = {len(c) for c in columns if hasattr(c, "__len__")}
-    if len(lengths) != 1 or not all(hasattr(c, "__len__") for c in columns):
+    without_order = any(isinstance(c, Mapping | set | frozenset) for c in columns)
+    if without_order or len(lengths) != 1 or not all(hasattr(c, "__len__") for c in columns):
         return None
     return [tuple(c[i] for c in columns) for i in range(lengths.pop())]
 

@@ -63,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
         result = _result(label, accounts, parameters, args)
     except ValueError as error:
         raise InputError(str(error)) from None
+    except OverflowError:
+        raise InputError("a scale is beyond the range of floats: give less extreme values") from None
     except Undecided as error:
         where = f"epsilon = {args.epsilon}, delta = {args.delta} cannot be certified"
         raise InputError(f"{where}: {str(error)[:100]}; give less extreme values") from None

@@ -138,7 +138,8 @@ def _log_chance(epsilon: float, delta: float) -> float:
 
 def enough_calls(epsilon: float, delta: float) -> int:
     """Calls a side that make "always here, never there" significant; CALLS if that takes fewer, or more than it may."""
-    needed = math.ceil(math.log(LEVEL) / (2 * _log_chance(epsilon, delta)))
+    chance = _log_chance(epsilon, delta)
+    needed = math.ceil(math.log(LEVEL) / (2 * chance)) if chance < 0 else MOST_CALLS + 1
     return needed if CALLS <= needed <= MOST_CALLS else CALLS
 
 
