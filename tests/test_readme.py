@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from audit import findings
-from audit.cli import command_modules
+from audit.cli import command_modules, main
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -26,10 +27,30 @@ def run(code: str) -> str:
 
 
 def test_the_audit_in_the_readme_finds_the_violation() -> None:
-    (code,) = (b for b in BLOCKS if "audit_dp" in b)
+    (code,) = (b for b in BLOCKS if "mean_of_ages" in b)
     text = run(code)
     assert text.startswith("VIOLATED")
     assert run(code.replace("/ 2)", "* 1)")).startswith("CONSISTENT")  # the repaired twin
+
+
+def test_the_estimator_in_the_readme_is_found_out() -> None:
+    (code,) = (b for b in BLOCKS if "estimator" in b)
+    text = run(code)
+    assert text.startswith("VIOLATED")
+    assert "noticed" in text
+    repaired = code.replace("2 / (len(X)", "2 / (5")  # noise for the mean that is released
+    assert not run(repaired).startswith("VIOLATED")
+
+
+def test_the_javascript_in_the_readme_answers(tmp_path: Path) -> None:
+    if shutil.which("node") is None:
+        pytest.skip("needs node")
+    (code,) = re.findall(r"```javascript\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "noisy.js").write_text(code)
+    data = '{"dataset": [0, 1], "neighbour": [1, 1]}'
+    command = ["test", "--exec", f"node {tmp_path / 'noisy.js'}", "--data", data, "--samples", "2000"]
+    assert main([*command, "--epsilon", "1", "--confidence", "0.999999"]) == 0
+    assert main([*command, "--epsilon", "0.25"]) == 1
 
 
 def test_the_number_systems_in_the_readme_agree() -> None:
