@@ -40,6 +40,8 @@ FIRST_BLOCK = 128
 SMALLEST_BLOCK = 24
 """A small budget is cut into about eight blocks, none smaller than this: a score needs something to learn from."""
 LONGEST_BLOCK = 16384
+REFINEMENT = 8
+"""A later block is this part of the draws so far: the score learns from each block before the next is bet on."""
 MEMORY = 40_000
 """The score learns from at most this many draws of a pair."""
 FLOOR = 0.05
@@ -137,7 +139,7 @@ class Betting:
             if deadline is not None and time.monotonic() > deadline:
                 break
             least = min(FIRST_BLOCK, max(SMALLEST_BLOCK, limit // 8))
-            size = min(limit - self.draws, max(least, min(LONGEST_BLOCK, self.draws // 4)))
+            size = min(limit - self.draws, max(least, min(LONGEST_BLOCK, self.draws // REFINEMENT)))
             self._bet(self._next_pair(), size)
             progress(f"{self.draws} draws, loss at least {self.epsilon_lower():.3g}")
 

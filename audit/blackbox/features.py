@@ -34,7 +34,10 @@ LEAST_BENT = 40
 COARSE = 12
 """Rounded floats count as lying on a grid if some have this many zero bits more than the finest."""
 
-LINEAR_PENALTY, HINGE_PENALTY, STEP_PENALTY, LEVEL_PENALTY = 0.01, 1.0, 2.0, 0.3
+LINEAR_PENALTY, HINGE_PENALTY, STEP_PENALTY = 0.01, 1.0, 2.0
+"""Of the columns of a number, up to a common factor that the data choose."""
+LEVEL_PENALTY = 3.0
+"""Of an indicator, whatever the factor: a few telling values among many smooth columns must not be shrunk with them."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +55,12 @@ class Column:
 
     @property
     def penalties(self) -> Array:
-        """One ridge penalty a design column."""
+        """One ridge penalty a design column, up to the common factor; 0 for an indicator."""
         count = len(self.points)
         if self.kind == "smooth":
             hinges, steps = np.full(count, HINGE_PENALTY), np.full(len(self.jumps), STEP_PENALTY)
             return np.concatenate([[LINEAR_PENALTY], hinges, steps])
-        return np.full(count, LEVEL_PENALTY)
+        return np.zeros(count)
 
     def apply(self, numbers: Array, tokens: Array | None) -> Array:
         """The design columns, n × len(penalties)."""
@@ -117,7 +120,8 @@ class Encoder:
     def __init__(self, columns: list[Column], width: int):
         self.columns = columns
         self.width = width
-        self.penalties = np.concatenate([[1e-6], *(c.penalties for c in columns)]) if columns else np.array([1e-6])
+        self.penalties = np.concatenate([[1e-6], *(c.penalties for c in columns)])
+        self.fixed = np.where(self.penalties == 0, LEVEL_PENALTY, 0.0)
 
     @staticmethod
     def fit(table: Table, labels: Array) -> Encoder:

@@ -70,16 +70,17 @@ def _evidence(value: float, penalty: Array, hessian: Array) -> float:
 
 
 def fit_best(
-    design: Array, ones: Array, counts: Array, penalty: Array, strengths: Sequence[float]
+    design: Array, ones: Array, counts: Array, penalty: Array, fixed: Array, strengths: Sequence[float]
 ) -> tuple[Fit, float]:
-    """The fit whose multiple of the penalty has the largest evidence, and that multiple.
+    """The fit whose multiple of the penalty, plus the fixed one, has the largest evidence, and that multiple.
 
     From the strongest penalty down, each fit starting from the one before, until the evidence falls.
     """
     best: tuple[Fit, float] | None = None
     for strength in sorted(strengths, reverse=True):
-        fit = fit_logistic(design, ones, counts, penalty * strength, start=best[0].weights if best else None)
-        if best is not None and fit.evidence < best[0].evidence:
+        start = best[0].weights if best else None
+        fit = fit_logistic(design, ones, counts, penalty * strength + fixed, start=start)
+        if best is not None and fit.evidence <= best[0].evidence:
             break
         best = fit, strength
     assert best is not None

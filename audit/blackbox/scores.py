@@ -48,7 +48,7 @@ class Score:
         first, where, counts = _distinct(table.keys)
         ones = np.bincount(where, weights=labels, minlength=len(first))
         design = encoder.design(narrow.take(first))
-        fit, strength = fit_best(design, ones, counts, encoder.penalties, strengths)
+        fit, strength = fit_best(design, ones, counts, encoder.penalties, encoder.fixed, strengths)
         cells = Cells.fit(table.keys[first], counts, ones, design @ fit.weights)
         return Score(reducer, encoder, fit, cells, width, strength)
 
