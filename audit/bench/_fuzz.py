@@ -205,7 +205,8 @@ def _test(rng: random.Random) -> Case:
     extra = options(
         rng, delta=TEXT_NUMBERS, samples=COUNTS, confidence=TEXT_NUMBERS, seed=SEEDS, release=STRINGS, anytime=None,
         neighbours=("replace-one", "add-remove", "any", "x"), floats=("values", "bits", "x"), json=None,
-        workers=("0", "x", "-1", "1"), patience=("0", "x", "nan"), seconds=("0", "-1", "nan", "0.01", "x"),
+        workers=("0", "x", "-1", "1"), patience=("0", "x", "nan"),
+        store=("out/draws", ".", "data.json", "\x00"), seconds=("0", "-1", "nan", "0.01", "x"),
         timeout=("0", "-1", "nan", "inf", "5", "x"), scheduler=("x", "host:1", "\x1b[0m", ""),
     )  # fmt: skip
     kept = [
