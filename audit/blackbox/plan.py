@@ -25,7 +25,7 @@ Array = np.ndarray
 FOLDS = 4
 DISCOUNT = 1.0
 """Standard errors taken off each draw's log-odds before draws are ranked: a sure guess must be known to be sure."""
-CAUTION = 0.8
+CAUTION = 0.5
 """The curve is lowered by this times √(2 ln(1 + total/size)) standard errors: the largest of total/size noisy values
 is so high."""
 LUCK = 2.5
