@@ -156,10 +156,13 @@ def carry_out(
             broken, reason = not done, f"no answer for {patience:.0f} s"
             for future in done:
                 error = _loss(future)
-                if error is not None:
+                if error is not None and not _given_up(future):
                     broken, reason = True, error
                     continue
                 _, task = flying.pop(future)
+                if error is not None:
+                    yield task, _lost(task, error, lost)
+                    continue
                 answer, took = future.result()
                 slowest, fresh = max(slowest, took), False
                 yield task, answer
@@ -171,12 +174,20 @@ def carry_out(
                     attempts[number] += 1
                     if attempts[number] < ATTEMPTS:
                         waiting.appendleft((number, task))
-                    elif lost is None:
-                        raise WorkersLost(
-                            f"{ATTEMPTS} workers in a row were lost with the same piece of work ({reason})"
-                        )
                     else:
-                        yield task, lost(task, reason)
+                        yield task, _lost(task, reason, lost)
+
+
+def _lost(task: Task, reason: str, instead: Callable[[Task, str], Answer] | None) -> Answer:
+    """What stands for the answer of a task that nobody survives."""
+    if instead is None:
+        raise WorkersLost(f"{ATTEMPTS} workers in a row were lost with the same piece of work ({reason})")
+    return instead(task, reason)
+
+
+def _given_up(future: Future[Any]) -> bool:
+    """Whether Dask has given the task to several workers itself, in vain."""
+    return not future.cancelled() and type(future.exception()).__name__ == "KilledWorker"
 
 
 def _loss(future: Future[Any]) -> str | None:

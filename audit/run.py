@@ -13,7 +13,10 @@ import difflib
 import importlib
 import json
 import os
+import pickle
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
@@ -274,8 +277,32 @@ def _cluster_results(checks: Sequence[Check], seed: int, scheduler: str) -> Gene
         raise InputError(f"{error}; what is done is kept: continue with --resume") from None
 
 
+_CHILD = """
+import os, pickle, sys
+answers = os.fdopen(os.dup(1), "wb")
+os.dup2(2, 1)
+from audit.statements.framework import run_one
+answers.write(pickle.dumps(run_one(*pickle.load(sys.stdin.buffer))))
+"""
+
+
 def _run_check(seed: int, check: Check) -> Result:
-    return run_one(check, seed)
+    """What a cluster's worker does: the check gets a fresh interpreter with fixed hashing, as it does here.
+
+    The worker itself was started by somebody else, and its own threads use the global generators.
+    """
+    path = {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+    child = subprocess.run(
+        [sys.executable, "-c", _CHILD],
+        input=pickle.dumps((check, seed)),
+        capture_output=True,
+        check=False,
+        env=os.environ | ENVIRONMENT | path,
+    )
+    if child.returncode:
+        return failed(check, seed, f"the worker process died (exit code {child.returncode})")
+    result: Result = pickle.loads(child.stdout)
+    return result
 
 
 class _Worker:

@@ -10,18 +10,22 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sample_checks
 import sample_work
 
 from audit import executors
+from audit import run as main_job
 from audit.bench import _faults as faults
 from audit.bench._faults import Job
 from audit.blackbox.auditor import audit_dp
 from audit.blackbox.execworker import ExecTarget
 from audit.blackbox.sampling import Pair, TargetError
+from audit.errors import InputError
 
 SAMPLES = 8_000
 
@@ -66,6 +70,25 @@ def test_a_worker_that_never_answers(job: Job, undisturbed: dict[str, Any], tmp_
 
 def test_kill_9_of_a_dask_worker(job: Job, undisturbed: dict[str, Any], cluster: Any, tmp_path: Path) -> None:
     assert faults.cluster_worker(job, tmp_path / "out", cluster, signal.SIGKILL) == undisturbed
+
+
+def test_the_checks_of_the_main_job_on_a_cluster(cluster: Any) -> None:
+    found = []
+    for scheduler in (None, cluster.scheduler_address):
+        checks = [*sample_checks.GOOD[:2], sample_checks.BAD["dies"]]
+        report = main_job.new_report("quick", 3, checks)
+        main_job.run(checks, report, 1, lambda result: None, scheduler=scheduler)
+        found.append([replace(result, seconds=0.0) for result in report.ordered()])
+    assert found[0] == found[1]
+    assert found[0][2].error == "the worker process died (exit code 7)"
+
+
+def test_a_main_job_without_its_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    monkeypatch.setattr(executors, "CONNECT", 0.3)
+    report = main_job.new_report("quick", 3, sample_checks.GOOD[:1])
+    with pytest.raises(InputError, match=r"no Dask scheduler answers there .* continue with --resume"):
+        main_job.run(sample_checks.GOOD[:1], report, 1, lambda result: None, scheduler="tcp://127.0.0.1:9")
 
 
 def test_a_full_disk(job: Job, undisturbed: dict[str, Any]) -> None:
