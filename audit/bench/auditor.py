@@ -29,7 +29,7 @@ HELP = "bound / ideal on every mechanism of the zoo, false alarms, draws until r
 FULL: dict[str, Any] = {"samples": (10_000, 100_000, 1_000_000), "seeds": 15, "alarms": 1000, "alarm_samples": 2000}
 QUICK: dict[str, Any] = {"samples": (10_000, 100_000), "seeds": 3, "alarms": 0, "alarm_samples": 2000}
 CONFIDENCE = 0.95
-FIRST_SEED = 1000
+FIRST_SEED = 2000
 """The planner was tuned on seeds below this: what is reported comes from seeds that it has not seen."""
 
 
@@ -102,6 +102,7 @@ def one_audit(entry: Entry, samples: int, seed: int) -> tuple[float, float]:
         confidence=CONFIDENCE,
         neighbours="any",
         floats=entry.floats,
+        lints=False,
     )
     return result.epsilon_lower, time.process_time() - started - clock.spent
 

@@ -78,14 +78,15 @@ def run(args: argparse.Namespace) -> int:
             raise
         job.save(report, path)
         page = write_html(report, path.with_name("report.html"))
+        if interrupted:  # said in here, where pressing again is without effect
+            console.print(
+                f"interrupted: {len(report.results)} of {len(report.planned)} checks are in {one_line(str(path))};"
+                " continue with --resume",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
     if interrupted:
-        console.print(
-            f"interrupted: {len(report.results)} of {len(report.planned)} checks are in {one_line(str(path))};"
-            " continue with --resume",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
         return INTERRUPTED
     return _conclude(report, args, [path, page])
 
