@@ -128,6 +128,7 @@ def audit_dp(
     """
     started = time.monotonic()
     claim = Claim(epsilon, delta, confidence)
+    place = _place(workers, out, resume, seconds, anytime, seed, store)
     run = _Run(
         target=prepare(mechanism, release=release, timeout=timeout, setup=setup, isolate=isolate, store=store),
         claim=claim,
@@ -140,7 +141,7 @@ def audit_dp(
         findings=[],
         lints=lints,
         make=make,
-        place=_place(workers, out, resume, seconds, anytime, seed, store),
+        place=place,
         picked=getattr(release, "__qualname__", None) or repr(release),
     )
     where = (dataset, neighbour, pairs, neighbours, anytime)
