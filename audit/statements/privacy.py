@@ -12,7 +12,7 @@ is `LEVEL`; the seed is that of the check.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -27,11 +27,9 @@ from audit.fast.arrays import Array
 from audit.fast.convex import ORACLE_ERRATA
 from audit.statements.framework import Figure, Outcome, check
 from reference.convex import noisy_frank_wolfe as nfw
-from reference.convex.counterexamples import JUMP, Tilted
-from reference.convex.oracle import closed_form_oracle, oracle, oracle_printed
+from reference.convex.oracle import closed_form_oracle
 from reference.convex.phased_sgd import PhasedParameters, phased_parameters, step_size, theorem_beta_printed
 from reference.convex.sensitivity import padded, tight_sigma, widest_pair
-from reference.editions import edition
 from reference.numbers import Float64, Numbers, Real
 from reference.privacy import gaussian_mu_safe
 from reference.setting.data import Example
@@ -182,22 +180,6 @@ def beta_without_the_diameter_measured(seed: int) -> Outcome:
     W, beta = L2Ball([0, 0], Fraction(D, 2)), theorem_beta_printed(K, n, 1, 1)
     p = phased_parameters(K, n, GLL(Absolute, 1, 1), W, epsilon=1, delta=SMALL_DELTA, beta=beta)
     return measured_violation(p, closed_form_oracle, 2 / beta, ORACLE_ERRATA, 1000, seed)
-
-
-@check("lem:oracle", kind="statistical", edition="printed", level="deep", erratum="E3.3")
-def unsound_halving_measured(seed: int) -> Outcome:
-    """n = 16384: halving on quarter points makes the derivative jump, and Algorithm 2 betrays the first record."""
-    n, sound = 16384, {"E3.1", "E3.2", "E3.4"}
-    call = edition(oracle_printed, oracle, sound)
-    W = L2Ball([0, 0], Fraction(1, 2))
-    p = phased_parameters(K, n, GLL(Absolute, 1, 1), W, epsilon=1, delta=SMALL_DELTA, oracle=call)
-    back = float((1 - JUMP) / (1 + JUMP)) / p.smoothing.beta
-
-    def family(y: float) -> Any:
-        return Absolute(y) if abs(y) == FAR else Tilted(y - back, JUMP)
-
-    tilted = replace(p, gll=GLL(family, 1, 1))
-    return measured_violation(tilted, call, 2.0**-20 / p.smoothing.beta, sound, 8000, seed)
 
 
 def measured_violation(
