@@ -40,7 +40,7 @@ from audit.blackbox.confidence import Selection
 from audit.blackbox.foreign import MechanismTimeout, Noticed
 from audit.blackbox.granularity import granularity_table
 from audit.blackbox.outputs import Table
-from audit.blackbox.plan import Plan
+from audit.blackbox.plan import Plan, Selected
 from audit.blackbox.sampling import TEST, BlockName, CallableTarget, Pair, Target, TargetError, draw_block
 from audit.executors import Crew, Meter, carry_out, here
 from audit.foreign.isolate import IsolatedTarget
@@ -75,13 +75,13 @@ class Ruler:
     """A hash of what the plan says of the burn-in: two rulers with the same mark and edges count alike."""
 
     @staticmethod
-    def of(plan: Plan, burn_in: Table) -> Ruler:
-        """The ruler that the burn-in fixes: for δ = 0 the threshold alone, else quantiles around the planned share.
+    def of(plan: Plan, selected: Selected) -> Ruler:
+        """The ruler that the burn-in (what the plan says of it) fixes: for δ = 0 the threshold alone, else quantiles
+        around the planned share.
 
         Both kinds of quantile: values that occurred, which keep atoms apart, and values between them, which keep steps
         fine where the burn-in has few draws.
         """
-        selected = plan.select(burn_in)
         mark = hashlib.blake2b(repr((plan.mode, plan.n, plan.threshold, plan.share)).encode(), digest_size=16)
         mark.update(np.ascontiguousarray(selected.sure).tobytes() + np.ascontiguousarray(selected.label).tobytes())
         if plan.threshold is not None:

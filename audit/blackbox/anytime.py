@@ -44,6 +44,9 @@ REFINEMENT = 8
 """A later block is this part of the draws so far: the score learns from each block before the next is bet on."""
 MEMORY = 40_000
 """The score learns from at most this many draws of a pair."""
+DISCOUNT = 0.5
+"""Standard errors taken off each draw's log-odds: half of what a fixed plan takes off, since a stake shrinks with doubt
+by itself."""
 FLOOR = 0.05
 """A factor never falls below this."""
 
@@ -64,6 +67,11 @@ def log_factors(epsilon: Array, sure: Array, right: Array, delta: float, cap: Ar
     q = special.expit(epsilon)[:, None]
     stake = np.minimum(stakes(epsilon, sure, delta)[0], cap[:, None])
     return np.asarray(np.log1p(stake * (right[None, :] - q) - cap[:, None] * (1 - q) * delta))
+
+
+def _sure(logits: Array, errors: Array) -> Array:
+    """How sure the guess of a draw's label is."""
+    return confidence("either", logits, errors, DISCOUNT)
 
 
 @dataclass
@@ -156,7 +164,7 @@ class Betting:
         block = draw_block(self.target, self.pairs[index], name, size, self.bits)
         if past.score is not None:
             logits, errors = past.score.logit(block.values)
-            sure, right = confidence("either", logits, errors), guess("either", logits) == (block.labels == 1)
+            sure, right = _sure(logits, errors), guess("either", logits) == (block.labels == 1)
             cap = self._cap(past)
             steps = log_factors(self.grid, sure, right.astype(float), self.delta, cap)
             path = self.capital[:, None] + np.cumsum(steps, axis=1)
@@ -173,5 +181,5 @@ class Betting:
         """The largest stake used on the past, for each ε: with δ > 0 an unused cap costs money."""
         if self.delta == 0 or past.score is None:
             return stakes(self.grid, np.array([40.0]), self.delta)[1]
-        sure = confidence("either", *past.score.logit(past.tables[-1]))
+        sure = _sure(*past.score.logit(past.tables[-1]))
         return np.asarray(stakes(self.grid, sure, self.delta)[0].max(axis=1))

@@ -389,17 +389,17 @@ def _learn(run: _Run, pair: Pair, burn: int, test: int, alpha: float) -> _Learne
     for side in (0, 1):
         if len(np.unique(table.keys[labels == side])) == 1 and not _has("deterministic", run.findings):
             run.findings.append(Finding("deterministic", "the output on one dataset never varied"))
-    plan = make_plan(table, labels, test, run.claim.delta, alpha)
-    rulers: tuple[Ruler, ...] = (Ruler.of(plan, table),)
+    plan, own = make_plan(table, labels, test, run.claim.delta, alpha)
+    rulers: tuple[Ruler, ...] = (Ruler.of(plan, own),)
     if run.bits < EXACT_BITS:
         grains = [granularity_table(b.raw) for b in blocks]
         known = [g for g in grains if g is not None]
         if len(known) == len(grains):
             grain = concatenate(known)
-            candidate = make_plan(grain, labels, test, run.claim.delta, run.claim.alpha * BIT_SHARE)
+            candidate, seen = make_plan(grain, labels, test, run.claim.delta, run.claim.alpha * BIT_SHARE)
             if candidate.promise > max(run.claim.epsilon, plan.promise):
-                rulers = (*rulers, Ruler.of(candidate, grain))
-    return _Learned(pair, plan, rulers, describe_event(plan, table), pace)
+                rulers = (*rulers, Ruler.of(candidate, seen))
+    return _Learned(pair, plan, rulers, describe_event(plan, own, table), pace)
 
 
 def _has(kind: str, findings: Sequence[Finding]) -> bool:

@@ -5,22 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from audit.blackbox.outputs import ABSENT, Table
-from audit.blackbox.plan import Plan, confidence, guess
+from audit.blackbox.plan import Plan, Selected
 
 Array = np.ndarray
 
 SIDES = {0: "dataset", 1: "neighbour"}
 
 
-def describe_event(plan: Plan, table: Table) -> str:
+def describe_event(plan: Plan, selected: Selected, table: Table) -> str:
     """What the plan selects, told by the burn-in draws that it would have selected."""
-    logits, errors = plan.score.logit(table)
-    sure = confidence(plan.mode, logits, errors)
+    sure, labels = selected.sure, selected.label
     limit = (
         plan.threshold if plan.threshold is not None else np.sort(sure)[-min(len(sure), max(1, _scaled(plan, sure)))]
     )
     chosen = sure >= limit
-    labels = guess(plan.mode, logits)
     parts = []
     for side in (1, 0):
         inside = chosen & (labels == side)

@@ -9,7 +9,7 @@ values, get one indicator a value and position. Wide outputs are first reduced t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -137,14 +137,39 @@ class Encoder:
                 columns += _bend_column(leaf, table.numbers[:, leaf])
             else:
                 columns += _number_columns(leaf, table.numbers[:, leaf], labels, smooth)
-        return Encoder(columns, table.width)
+        return Encoder(_without_repeats(columns, table), table.width)
 
     def design(self, table: Table) -> Array:
-        """The design matrix, first column ones."""
-        parts = [np.ones((len(table), 1))]
+        """The design matrix in single precision, first column ones."""
+        matrix = np.empty((len(table), len(self.penalties)), dtype=np.float32)
+        matrix[:, 0] = 1.0
         tokens = table.token_matrix() if any(c.kind == "token" for c in self.columns) else None
-        parts += [c.apply(table.numbers, tokens) for c in self.columns]
-        return np.concatenate(parts, axis=1)
+        at = 1
+        for column in self.columns:
+            width = len(column.penalties)
+            matrix[:, at : at + width] = column.apply(table.numbers, tokens)
+            at += width
+        return matrix
+
+
+def _without_repeats(columns: list[Column], table: Table) -> list[Column]:
+    """The columns without indicators that say the same (or the opposite) of every row as an earlier one."""
+    seen: set[bytes] = set()
+    kept: list[Column] = []
+    for column in columns:
+        if column.kind not in ("token", "value"):
+            kept.append(column)
+            continue
+        flags = column.apply(table.numbers, table.tokens).astype(bool)
+        new = []
+        for j in range(flags.shape[1]):
+            mark = (flags[:, j] ^ flags[0, j]).tobytes()
+            if mark not in seen:
+                seen.add(mark)
+                new.append(j)
+        if new:
+            kept.append(replace(column, points=column.points[new]))
+    return kept
 
 
 def _token_columns(leaf: int, codes: Array) -> list[Column]:

@@ -23,6 +23,11 @@ class Fit:
     covariance: Array
     evidence: float
 
+    def errors(self, design: Array) -> Array:
+        """The standard error of the log-odds of each row."""
+        spread = design @ self.covariance.astype(np.float32)
+        return np.asarray(np.sqrt(np.maximum(np.einsum("ij,ij->i", spread, design), 0.0)), dtype=float)
+
 
 def fit_logistic(
     design: Array,
@@ -34,21 +39,22 @@ def fit_logistic(
 ) -> Fit:
     """Minimise Σ log-loss + ½ Σ penalty_j β_j², where row i stands for counts_i draws, ones_i of them of label 1.
 
-    Newton steps with halving: the objective never rises, so a separable sample ends at the penalised optimum.
+    Newton steps with halving: the objective never rises, so a separable sample ends at the penalised optimum. Single
+    precision is enough for a score, and halves the time.
     """
     beta = np.zeros(design.shape[1]) if start is None else start
-    single = design.astype(np.float32)
-    logit = design @ beta
+    single = design.astype(np.float32, copy=False)
+    logit = predict(single, beta)
     value = _objective(logit, ones, counts, penalty, beta)
     for _ in range(steps):
         probability = special.expit(logit)
-        gradient = design.T @ (counts * probability - ones) + penalty * beta
+        gradient = single.T @ (counts * probability - ones).astype(np.float32) + penalty * beta
         weight = np.maximum(counts * probability * (1 - probability), 1e-9)
         scaled = single * np.sqrt(weight)[:, None].astype(np.float32)
         hessian = (scaled.T @ scaled).astype(float)
         hessian[np.diag_indices_from(hessian)] += penalty + 1e-6 * np.diag(hessian).max() + 1e-9
         step = linalg.solve(hessian, gradient, assume_a="pos", check_finite=False)
-        moved = design @ step
+        moved = predict(single, step)
         scale, previous = 1.0, value
         while scale > 1e-4:
             value = _objective(logit - scale * moved, ones, counts, penalty, beta - scale * step)
@@ -62,6 +68,11 @@ def fit_logistic(
             break
     covariance = linalg.inv(hessian, check_finite=False)
     return Fit(beta, covariance, _evidence(value, penalty, hessian))
+
+
+def predict(design: Array, beta: Array) -> Array:
+    """The log-odds of each row; the design is in single precision, the sum is handed on in double."""
+    return np.asarray(design @ beta.astype(np.float32), dtype=float)
 
 
 def _evidence(value: float, penalty: Array, hessian: Array) -> float:

@@ -17,24 +17,24 @@ from scipy import special
 from audit.blackbox.confidence import predicted_bound
 from audit.blackbox.logistic import fit_logistic
 from audit.blackbox.outputs import Table
-from audit.blackbox.scores import Score
+from audit.blackbox.scores import Score, learn_held_out
 from audit.blackbox.threads import single_threaded
 
 Array = np.ndarray
 
-FOLDS = 4
 DISCOUNT = 1.0
 """Standard errors taken off each draw's log-odds before draws are ranked: a sure guess must be known to be sure."""
-CAUTION = 0.5
+CAUTION = 0.25
 """The curve is lowered by this times √(2 ln(1 + total/size)) standard errors: the largest of total/size noisy values
 is so high."""
-LUCK = 2.5
+LUCK = 1.5
 """The same for the luck of the test itself."""
-BENDS = (0.5, 0.2, 0.07, 0.02, 0.006)
-BEND_PENALTY = 3.0
+CALIBRATION_PENALTY = np.array([1e-3, 1e-2])
 SHARE = 3.0
-WORTH = 150.0
+WORTH = 600.0
 """The smoothing fit never counts more than so many draws."""
+ROUNDING = 1e-4
+"""Confidences closer than this are the same but for rounding."""
 SAFETY = 1.0
 """Standard deviations of the selected count that are left out, so that the tested set stays inside the planned one."""
 
@@ -60,8 +60,7 @@ class Plan:
 
     def select(self, table: Table) -> Selected:
         """What the score says of test draws; labels are not looked at."""
-        logits, errors = self.score.logit(table)
-        return Selected(confidence(self.mode, logits, errors), guess(self.mode, logits))
+        return Selected.by(self.mode, *self.score.logit(table))
 
     def choose(self, sure: Array) -> Array:
         """The draws that the plan selects: all above its threshold (only if δ = 0), or the n most confident."""
@@ -72,16 +71,21 @@ class Plan:
 
 @dataclass(frozen=True)
 class Selected:
-    """Confidence and guessed label of each test draw."""
+    """Confidence and guessed label of each draw."""
 
     sure: Array
     label: Array
 
+    @staticmethod
+    def by(mode: str, logits: Array, errors: Array) -> Selected:
+        """From a score's log-odds and their standard errors."""
+        return Selected(confidence(mode, logits, errors), guess(mode, logits))
 
-def confidence(mode: str, logits: Array, errors: Array) -> Array:
+
+def confidence(mode: str, logits: Array, errors: Array, discount: float = DISCOUNT) -> Array:
     """How sure the guess is: the rank by which draws are selected."""
     sign = {"neighbour": logits, "dataset": -logits, "either": np.abs(logits)}[mode]
-    return np.asarray(sign - DISCOUNT * errors)
+    return np.asarray(sign - discount * errors)
 
 
 def guess(mode: str, logits: Array) -> Array:
@@ -91,32 +95,30 @@ def guess(mode: str, logits: Array) -> Array:
     return np.full(len(logits), mode == "neighbour")
 
 
-def out_of_fold(table: Table, labels: Array, strength: float) -> tuple[Array, Array]:
-    """Log-odds and standard error of each burn-in draw from a model that has not seen it."""
-    fold = np.arange(len(table)) % FOLDS
-    logits, errors = np.zeros(len(table)), np.zeros(len(table))
-    for f in range(FOLDS):
-        inside = np.flatnonzero(fold == f)
-        outside = np.flatnonzero(fold != f)
-        model = Score.learn(table.take(outside), labels[outside], (strength,))
-        logits[inside], errors[inside] = model.logit(table.take(inside))
-    return logits, errors
-
-
 @single_threaded
-def make_plan(table: Table, labels: Array, draws: int, delta: float, alpha: float) -> Plan:
-    """Learn the score, then choose direction and size for `draws` test draws."""
-    score = Score.learn(table, labels)
-    held_out = out_of_fold(table, labels, score.strength)
+def make_plan(table: Table, labels: Array, draws: int, delta: float, alpha: float) -> tuple[Plan, Selected]:
+    """Learn the score, then choose direction and size for `draws` test draws; and what the plan says of the burn-in."""
+    score, logits, errors = learn_held_out(table, labels)
     modes = list(MODES) if delta > 0 else ["either"]
-    curves = [Curve.measure(mode, *held_out, labels) for mode in modes]
+    curves = [Curve.measure(mode, logits, errors, labels) for mode in modes]
     promises = [curve.promise(draws, delta, alpha) for curve in curves]
     best = int(np.argmax([bound for bound, _ in promises]))
     bound, inside = promises[best]
     mode = curves[best].mode
-    ranked = -np.sort(-confidence(mode, *score.logit(table)))
-    threshold = float(ranked[max(0, int(inside * len(labels)) - 1)]) if delta == 0 else None
-    return Plan(score, mode, max(1, int(inside * draws)), threshold, inside, bound)
+    own = Selected.by(mode, *score.logit(table))
+    threshold = _threshold(own.sure, max(1, int(inside * len(labels)))) if delta == 0 else None
+    return Plan(score, mode, max(1, int(inside * draws)), threshold, inside, bound), own
+
+
+def _threshold(sure: Array, size: int) -> float:
+    """A confidence that at least `size` draws reach: half-way down to the next lower one, if that is apart.
+
+    The same output scored in another block may differ in the last bits; half-way it falls on the same side.
+    """
+    ranked = -np.sort(-sure)
+    last = ranked[size - 1]
+    below = ranked[np.searchsorted(-ranked, -(last - ROUNDING), side="right") :]
+    return float((last + below[0]) / 2 if len(below) else last - ROUNDING)
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ class Curve:
 
     @staticmethod
     def measure(mode: str, logits: Array, errors: Array, labels: Array) -> Curve:
-        """The held-out counts, smoothed towards a piecewise-linear fit of "right" against confidence.
+        """The held-out counts, smoothed towards a logistic fit of "right" against confidence.
 
         The fit counts as many draws as its standard error is worth, at most SHARE times what was counted, and at
         most WORTH.
@@ -140,8 +142,8 @@ class Curve:
         order = np.argsort(-sure, kind="stable")
         sure = sure[order]
         sizes = _sizes(sure)
-        design, penalty = _calibration_design(sure)
-        fit = fit_logistic(design, right[order].astype(float), np.ones(len(sure)), penalty)
+        design = _calibration_design(sure)
+        fit = fit_logistic(design, right[order].astype(float), np.ones(len(sure)), CALIBRATION_PENALTY)
         p = special.expit(design @ fit.weights)
         rates = np.cumsum(p)[sizes - 1] / sizes
         slopes = np.cumsum(design * (p * (1 - p))[:, None], axis=0)[sizes - 1] / sizes[:, None]
@@ -163,16 +165,9 @@ class Curve:
         return float(bound[at]), float(share[at])
 
 
-def _calibration_design(sure: Array) -> tuple[Array, Array]:
-    """Columns of a piecewise-linear function of the confidence (sorted, largest first), bends near the top; and
-    penalties.
-    """
-    tops = [t for t in BENDS if t * len(sure) >= 40]
-    knots = np.unique([sure[int(t * len(sure))] for t in tops])
-    centre, scale = float(np.mean(sure)), max(float(np.std(sure)), 1e-3)
-    hinges = np.maximum(sure[:, None] - knots, 0.0) / scale
-    design = np.concatenate([np.ones((len(sure), 1)), (sure[:, None] - centre) / scale, hinges], axis=1)
-    return design, np.concatenate([[1e-3, 1e-2], np.full(len(knots), BEND_PENALTY)])
+def _calibration_design(sure: Array) -> Array:
+    """A constant and the confidence, standardised: the score's own log-odds, moved and stretched as the data ask."""
+    return np.stack([np.ones(len(sure)), (sure - np.mean(sure)) / max(float(np.std(sure)), 1e-3)], axis=1)
 
 
 def _sizes(sure: Array) -> Array:

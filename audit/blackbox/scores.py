@@ -15,13 +15,14 @@ import numpy as np
 from scipy import special
 
 from audit.blackbox.features import Encoder, with_summaries
-from audit.blackbox.logistic import Fit, fit_best
+from audit.blackbox.logistic import Fit, fit_best, fit_logistic, predict
 from audit.blackbox.outputs import Table, fit_width
 from audit.blackbox.threads import single_threaded
 from audit.blackbox.vectors import WIDE, Reducer
 
 Array = np.ndarray
 
+FOLDS = 4
 STRENGTHS = (0.3, 3.0, 30.0, 300.0, 3000.0)
 CELLN = 0.5
 SHRINKAGE = np.array([1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 3000.0])
@@ -42,15 +43,7 @@ class Score:
     @single_threaded
     def learn(table: Table, labels: Array, strengths: Sequence[float] = STRENGTHS) -> Score:
         """Learn from labelled draws; the strength of the penalty is chosen among the given ones."""
-        width = table.width
-        reducer, narrow = Reducer.learn(table, labels) if width > WIDE else (None, with_summaries(table))
-        encoder = Encoder.fit(narrow, labels)
-        first, where, counts = _distinct(table.keys)
-        ones = np.bincount(where, weights=labels, minlength=len(first))
-        design = encoder.design(narrow.take(first))
-        fit, strength = fit_best(design, ones, counts, encoder.penalties, encoder.fixed, strengths)
-        cells = Cells.fit(table.keys[first], counts, ones, design @ fit.weights)
-        return Score(reducer, encoder, fit, cells, width, strength)
+        return _learn(table, labels, strengths)[0]
 
     @single_threaded
     def logit(self, table: Table) -> tuple[Array, Array]:
@@ -59,12 +52,77 @@ class Score:
         logits, errors = np.empty(len(table)), np.empty(len(table))
         for rows in _chunks(len(table)):
             design = self._design(table.take(rows))
-            logits[rows] = design @ self.fit.weights
-            errors[rows] = np.sqrt(np.maximum(np.einsum("ij,ij->i", design @ self.fit.covariance, design), 0.0))
+            logits[rows] = predict(design, self.fit.weights)
+            errors[rows] = self.fit.errors(design)
         return self.cells.refine(table.keys, logits, errors)
 
     def _design(self, table: Table) -> Array:
         return self.encoder.design(with_summaries(table) if self.reducer is None else self.reducer.reduce(table))
+
+
+@dataclass(frozen=True)
+class _Cases:
+    """The distinct outputs among labelled draws: a key and a row of the design each, and which draw is which."""
+
+    keys: Array
+    design: Array
+    where: Array
+    labels: Array
+
+    def counts(self, draws: Array | slice) -> tuple[Array, Array]:
+        """Of the given draws: how many are each output, and how many of these have label 1."""
+        where, labels = self.where[draws], self.labels[draws]
+        total = len(self.keys)
+        return np.bincount(where, minlength=total).astype(float), np.bincount(where, labels, minlength=total)
+
+
+def _learn(table: Table, labels: Array, strengths: Sequence[float]) -> tuple[Score, _Cases]:
+    """The score, and what it was learned from."""
+    width = table.width
+    reducer, narrow = Reducer.learn(table, labels) if width > WIDE else (None, with_summaries(table))
+    encoder = Encoder.fit(narrow, labels)
+    keys, first, where = np.unique(table.keys, return_index=True, return_inverse=True)
+    cases = _Cases(keys, encoder.design(narrow.take(first)), where, labels)
+    counts, ones = cases.counts(slice(None))
+    fit, strength = fit_best(cases.design, ones, counts, encoder.penalties, encoder.fixed, strengths)
+    cells = Cells.fit(keys, counts, ones, predict(cases.design, fit.weights))
+    return Score(reducer, encoder, fit, cells, width, strength), cases
+
+
+@single_threaded
+def learn_held_out(
+    table: Table, labels: Array, strengths: Sequence[float] = STRENGTHS
+) -> tuple[Score, Array, Array]:
+    """The score; and the log-odds and standard error of each draw from a fit that has not seen its label.
+
+    The fits share the score's knots and indicators, which depend on the labels only through the ends of each side's
+    range. Wide outputs are reduced by directions that depend on the labels: there each fit learns its own.
+    """
+    score, cases = _learn(table, labels, strengths)
+    fold = np.arange(len(table)) % FOLDS
+    logits, errors = np.zeros(len(table)), np.zeros(len(table))
+    for f in range(FOLDS):
+        inside, outside = np.flatnonzero(fold == f), np.flatnonzero(fold != f)
+        if score.reducer is None:
+            found = _refit(score, cases, inside, outside)
+        else:
+            found = Score.learn(table.take(outside), labels[outside], (score.strength,)).logit(table.take(inside))
+        logits[inside], errors[inside] = found
+    return score, logits, errors
+
+
+def _refit(score: Score, cases: _Cases, inside: Array, outside: Array) -> tuple[Array, Array]:
+    """What a fit to the draws outside says of those inside."""
+    counts, ones = cases.counts(outside)
+    known = counts > 0
+    penalty = score.encoder.penalties * score.strength + score.encoder.fixed
+    fit = fit_logistic(cases.design[known], ones[known], counts[known], penalty, start=score.fit.weights)
+    base = predict(cases.design, fit.weights)
+    cells = Cells.fit(cases.keys[known], counts[known], ones[known], base[known])
+    at = cases.where[inside]
+    needed, back = np.unique(at, return_inverse=True)
+    logits, errors = cells.refine(cases.keys[needed], base[needed], fit.errors(cases.design[needed]))
+    return logits[back], errors[back]
 
 
 @dataclass(frozen=True)
@@ -106,12 +164,6 @@ class Cells:
         return np.where(known, self.logits[at], logits), (1 - share) * errors + share * self.noise[at]
 
 
-def _distinct(keys: Array) -> tuple[Array, Array, Array]:
-    """Distinct outputs: a row of each, the index of each row's cell, and how often it occurs."""
-    _, first, where, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    return first, where, counts.astype(float)
-
-
-def _chunks(total: int, size: int = 16384) -> Iterator[Array]:
+def _chunks(total: int, size: int = 4096) -> Iterator[slice]:
     for start in range(0, total, size):
-        yield np.arange(start, min(start + size, total))
+        yield slice(start, min(start + size, total))

@@ -17,10 +17,10 @@ import numpy as np
 from scipy import special
 
 from audit.blackbox.outputs import concatenate
-from audit.blackbox.plan import out_of_fold
 from audit.blackbox.relation import same
 from audit.blackbox.result import Finding
 from audit.blackbox.sampling import SEARCH, BlockName, Pair, TargetError, draw_block
+from audit.blackbox.scores import learn_held_out
 
 if TYPE_CHECKING:
     from audit.blackbox.auditor import _Run
@@ -213,7 +213,7 @@ class _Search:
         labels = np.concatenate([b.labels for b in blocks])
         if len(np.unique(table.keys)) == 1 or not 0 < labels.sum() < len(labels):
             return 0.0
-        logits, errors = out_of_fold(table, labels, 3.0)
+        logits, errors = learn_held_out(table, labels, (3.0,))[1:]
         order = np.argsort(-(np.abs(logits) - errors), kind="stable")[: max(10, len(labels) // 10)]
         right = int(np.sum((logits[order] > 0) == (labels[order] == 1)))
         return float(special.logit(special.betaincinv(max(right, 1), len(order) - right + 1, 0.3)))

@@ -31,8 +31,8 @@ ALPHA = 0.05
 def planned(mechanism: Callable[..., Any], delta: float, draws: int = 60_000, block: int = 2048) -> Work:
     target = CallableTarget(mechanism, None, 60.0)
     burn = draw_block(target, PAIR, BlockName(0, BURN_IN, 0, 0), 4000)
-    plan = make_plan(burn.values, burn.labels, draws, delta, ALPHA)
-    return Work(target, PAIR, 0, draws, block, VALUE_BITS, (Ruler.of(plan, burn.values),))
+    ruler = Ruler.of(*make_plan(burn.values, burn.labels, draws, delta, ALPHA))
+    return Work(target, PAIR, 0, draws, block, VALUE_BITS, (ruler,))
 
 
 def selected(work: Work, delta: float, place: Place | None = None) -> Selection:
