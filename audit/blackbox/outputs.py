@@ -301,24 +301,67 @@ def _collect(value: Any, leaves: list[float | str]) -> str:
 
 
 def _collect_container(value: Any, leaves: list[float | str]) -> str:
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind in "fiu":
-            leaves.extend(x if math.isfinite(x) else str(x) for x in value.astype(float).ravel().tolist())
-            return f"a{value.shape}"
-        return f"a{value.shape}" + "".join(_collect(x, leaves) for x in value.ravel().tolist())
-    if hasattr(value, "to_numpy"):
-        return "t" + _collect(value.to_numpy(), leaves)
+    array = as_array(value)
+    if array is not None:
+        labels = _labels(value)
+        if labels:
+            leaves.append(labels)
+        return ("t" if labels else "") + _collect_array(array, leaves)
     if isinstance(value, Mapping):
-        parts = [f"{key!r}:{_collect(value[key], leaves)}" for key in sorted(value, key=repr)]
-        return "{" + ",".join(parts) + "}"
+        keys = sorted(value, key=repr)
+        leaves.append("keys " + ", ".join(map(repr, keys)))
+        return "{" + ",".join([_collect(value[key], leaves) for key in keys]) + "}"
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _collect({f.name: getattr(value, f.name) for f in dataclasses.fields(value)}, leaves)
+        return _collect([getattr(value, f.name) for f in dataclasses.fields(value)], leaves)
     if isinstance(value, set | frozenset):
         return "s" + _collect(sorted(value, key=repr), leaves)
     if isinstance(value, Iterable):
         return "(" + "".join(_collect(item, leaves) for item in value) + ")"
-    leaves.append(f"<{type(value).__name__}>")
+    leaves.append(_described(value))
     return "."
+
+
+def _collect_array(array: Array, leaves: list[float | str]) -> str:
+    if array.dtype.kind in "fiu":
+        leaves.extend(x if math.isfinite(x) else str(x) for x in array.astype(float).ravel().tolist())
+        return f"a{array.shape}"
+    return f"a{array.shape}" + "".join(_collect(x, leaves) for x in array.ravel().tolist())
+
+
+def as_array(value: Any) -> Array | None:
+    """What holds an array (of numpy, torch, pandas, scipy.sparse and their like) as numpy's; None for anything else."""
+    if isinstance(value, np.ndarray):
+        return value
+    if isinstance(value, type):
+        return None
+    if hasattr(value, "detach") and hasattr(value, "numpy"):
+        dense = value.detach().cpu()
+        try:
+            return np.asarray(dense.numpy())
+        except TypeError:
+            return np.asarray(dense.double().numpy())
+    for method in ("to_numpy", "toarray"):
+        if hasattr(value, method):
+            return np.asarray(getattr(value, method)())
+    return None
+
+
+def _labels(value: Any) -> str:
+    """The names of a data frame's columns and rows (a reader sees them); a plain count of rows is no name."""
+    axes = [getattr(value, name, None) for name in ("columns", "index", "name")]
+    shown = [[a] if isinstance(a, str) else a for a in axes if isinstance(a, Iterable) and not hasattr(a, "step")]
+    return "labels " + "; ".join(", ".join(map(repr, axis)) for axis in shown) if shown else ""
+
+
+def has_own(value: Any, method: str) -> bool:
+    """Whether a special method of this object is more than what every object has."""
+    return getattr(type(value), method) is not getattr(object, method)
+
+
+def _described(value: Any) -> str:
+    """An object as text: what it says of itself, if that is more than its type and address."""
+    text = repr(value) if has_own(value, "__repr__") else ""
+    return f"{type(value).__name__}:{text}" if text and " at 0x" not in text else f"<{type(value).__name__}>"
 
 
 # ------------------------------------------------------------------------------------------------ several tables
