@@ -317,8 +317,7 @@ def _collect_container(value: Any, leaves: list[float | str]) -> str:
         return "s" + _collect(sorted(value, key=repr), leaves)
     if isinstance(value, Iterable):
         return "(" + "".join(_collect(item, leaves) for item in value) + ")"
-    leaves.append(_described(value))
-    return "."
+    return _collect_object(value, leaves)
 
 
 def _collect_array(array: Array, leaves: list[float | str]) -> str:
@@ -358,10 +357,38 @@ def has_own(value: Any, method: str) -> bool:
     return getattr(type(value), method) is not getattr(object, method)
 
 
-def _described(value: Any) -> str:
-    """An object as text: what it says of itself, if that is more than its type and address."""
-    text = repr(value) if has_own(value, "__repr__") else ""
-    return f"{type(value).__name__}:{text}" if text and " at 0x" not in text else f"<{type(value).__name__}>"
+UNREAD = "<unread "
+"""The beginning of the leaf of an object that cannot be read."""
+_OPEN: list[int] = []
+"""The objects that are being read, from the outermost in: one that holds itself is not read again."""
+
+
+def _collect_object(value: Any, leaves: list[float | str]) -> str:
+    """What an object holds, or else what it says of itself; its type alone if neither can be read."""
+    contents = {} if id(value) in _OPEN else _contents(value)
+    if contents:
+        _OPEN.append(id(value))
+        try:
+            return type(value).__name__ + _collect(contents, leaves)
+        finally:
+            _OPEN.pop()
+    text = repr(value) if has_own(value, "__repr__") and id(value) not in _OPEN else " at 0x"
+    unread = f"{UNREAD}{type(value).__name__}>"
+    leaves.append(unread if " at 0x" in text else f"{type(value).__name__}:{text}")
+    return "."
+
+
+def _contents(value: Any) -> dict[str, Any]:
+    """The public data of an object: a module's `state_dict()`, what it would be pickled as, or its attributes."""
+    if isinstance(value, type | np.random.Generator | np.random.RandomState):
+        return {}
+    if hasattr(value, "state_dict"):
+        return dict(value.state_dict())
+    if callable(value):
+        return {}
+    state = value.__getstate__() if has_own(value, "__getstate__") else getattr(value, "__dict__", None)
+    public = state.items() if isinstance(state, dict) else ()
+    return {str(k): v for k, v in public if not str(k).startswith("_") and not callable(v)}
 
 
 # ------------------------------------------------------------------------------------------------ several tables
