@@ -35,7 +35,7 @@ OVERHEAD_TARGET = 0.2
 REPLAY_KINDS = frozenset(
     {"sensitivity", "shared-noise", "unnoised-path", "data-dependent-scale", "data-dependent-noise"}
 )
-REMARKS = frozenset({"global-state", "repeated-floats"})
+REMARKS = frozenset({"global-state"})
 """Findings that state a fact about a correct mechanism."""
 
 
