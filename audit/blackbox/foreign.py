@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import random
 import signal
 import sys
@@ -17,7 +18,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -46,7 +47,6 @@ class Noticed:
         self.raised[side] += 1
         if not self.first_traceback:
             self.first_traceback = traceback.format_exc(limit=-6)
-
 
     def add(self, other: Noticed) -> None:
         """Add what was noticed elsewhere, later; the first texts stay."""
@@ -83,8 +83,33 @@ def contained(noticed: Noticed, seed: int) -> Iterator[None]:
         warnings.simplefilter("default")
         warnings.showwarning = note_warning
         sink = _Sink(noticed)
-        with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink):
+        shown = sys.stdout, sys.stderr
+        with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink), _logs(shown, sink):
             yield
+
+
+@contextlib.contextmanager
+def _logs(shown: Sequence[Any], sink: Any) -> Iterator[None]:
+    """Send what is logged to stdout or stderr to the sink: a handler keeps the stream it was made with.
+
+    Handlers that are made meanwhile got the sink, and get stderr afterwards.
+    """
+
+    def handlers() -> list[logging.StreamHandler[Any]]:
+        known = [handler() for handler in logging._handlerList]  # type: ignore[attr-defined]
+        return [h for h in known if isinstance(h, logging.StreamHandler) and h is not logging.lastResort]
+
+    moved = [(h, h.stream) for h in handlers() if any(h.stream is stream for stream in shown)]
+    for handler, _ in moved:
+        handler.setStream(sink)
+    try:
+        yield
+    finally:
+        for handler, stream in moved:
+            handler.setStream(stream)
+        for handler in handlers():
+            if handler.stream is sink:
+                handler.setStream(shown[1])
 
 
 @contextlib.contextmanager

@@ -301,24 +301,94 @@ def _collect(value: Any, leaves: list[float | str]) -> str:
 
 
 def _collect_container(value: Any, leaves: list[float | str]) -> str:
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind in "fiu":
-            leaves.extend(x if math.isfinite(x) else str(x) for x in value.astype(float).ravel().tolist())
-            return f"a{value.shape}"
-        return f"a{value.shape}" + "".join(_collect(x, leaves) for x in value.ravel().tolist())
-    if hasattr(value, "to_numpy"):
-        return "t" + _collect(value.to_numpy(), leaves)
+    array = as_array(value)
+    if array is not None:
+        labels = _labels(value)
+        if labels:
+            leaves.append(labels)
+        return ("t" if labels else "") + _collect_array(array, leaves)
     if isinstance(value, Mapping):
-        parts = [f"{key!r}:{_collect(value[key], leaves)}" for key in sorted(value, key=repr)]
-        return "{" + ",".join(parts) + "}"
+        keys = sorted(value, key=repr)
+        leaves.append("keys " + ", ".join(map(repr, keys)))
+        return "{" + ",".join([_collect(value[key], leaves) for key in keys]) + "}"
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _collect({f.name: getattr(value, f.name) for f in dataclasses.fields(value)}, leaves)
+        return _collect([getattr(value, f.name) for f in dataclasses.fields(value)], leaves)
     if isinstance(value, set | frozenset):
         return "s" + _collect(sorted(value, key=repr), leaves)
     if isinstance(value, Iterable):
         return "(" + "".join(_collect(item, leaves) for item in value) + ")"
-    leaves.append(f"<{type(value).__name__}>")
+    return _collect_object(value, leaves)
+
+
+def _collect_array(array: Array, leaves: list[float | str]) -> str:
+    if array.dtype.kind in "fiu":
+        leaves.extend(x if math.isfinite(x) else str(x) for x in array.astype(float).ravel().tolist())
+        return f"a{array.shape}"
+    return f"a{array.shape}" + "".join(_collect(x, leaves) for x in array.ravel().tolist())
+
+
+def as_array(value: Any) -> Array | None:
+    """What holds an array (of numpy, torch, pandas, scipy.sparse and their like) as numpy's; None for anything else."""
+    if isinstance(value, np.ndarray):
+        return value
+    if isinstance(value, type):
+        return None
+    if hasattr(value, "detach") and hasattr(value, "numpy"):
+        dense = value.detach().cpu()
+        try:
+            return np.asarray(dense.numpy())
+        except TypeError:
+            return np.asarray(dense.double().numpy())
+    for method in ("to_numpy", "toarray"):
+        if hasattr(value, method):
+            return np.asarray(getattr(value, method)())
+    return None
+
+
+def _labels(value: Any) -> str:
+    """The names of a data frame's columns and rows (a reader sees them); a plain count of rows is no name."""
+    axes = [getattr(value, name, None) for name in ("columns", "index", "name")]
+    shown = [[a] if isinstance(a, str) else a for a in axes if isinstance(a, Iterable) and not hasattr(a, "step")]
+    return "labels " + "; ".join(", ".join(map(repr, axis)) for axis in shown) if shown else ""
+
+
+def has_own(value: Any, method: str) -> bool:
+    """Whether a special method of this object is more than what every object has."""
+    return getattr(type(value), method) is not getattr(object, method)
+
+
+UNREAD = "<unread "
+"""The beginning of the leaf of an object that cannot be read."""
+_OPEN: list[int] = []
+"""The objects that are being read, from the outermost in: one that holds itself is not read again."""
+
+
+def _collect_object(value: Any, leaves: list[float | str]) -> str:
+    """What an object holds, or else what it says of itself; its type alone if neither can be read."""
+    contents = {} if id(value) in _OPEN else _contents(value)
+    if contents:
+        _OPEN.append(id(value))
+        try:
+            return type(value).__name__ + _collect(contents, leaves)
+        finally:
+            _OPEN.pop()
+    text = repr(value) if has_own(value, "__repr__") and id(value) not in _OPEN else " at 0x"
+    unread = f"{UNREAD}{type(value).__name__}>"
+    leaves.append(unread if " at 0x" in text else f"{type(value).__name__}:{text}")
     return "."
+
+
+def _contents(value: Any) -> dict[str, Any]:
+    """The public data of an object: a module's `state_dict()`, what it would be pickled as, or its attributes."""
+    if isinstance(value, type | np.random.Generator | np.random.RandomState):
+        return {}
+    if hasattr(value, "state_dict"):
+        return dict(value.state_dict())
+    if callable(value):
+        return {}
+    state = value.__getstate__() if has_own(value, "__getstate__") else getattr(value, "__dict__", None)
+    public = state.items() if isinstance(state, dict) else ()
+    return {str(k): v for k, v in public if not str(k).startswith("_") and not callable(v)}
 
 
 # ------------------------------------------------------------------------------------------------ several tables

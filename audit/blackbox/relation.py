@@ -2,49 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from audit.blackbox.outputs import as_array, has_own
+
 RELATIONS = ("replace-one", "add-remove")
 
 
-def same(a: Any, b: Any) -> bool:
-    """Equality that also works for arrays, NaN and nested containers."""
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return _same_arrays(a, b)
+def same(a: Any, b: Any, met: frozenset[tuple[int, int]] = frozenset()) -> bool:
+    """Equality that also works for arrays, tensors, data frames, NaN, nested containers and objects without an
+    equality of their own. `met` are the pairs that are being compared already, further out.
+    """
+    if a is b or (id(a), id(b)) in met:
+        return True
+    arrays = as_array(a), as_array(b)
+    if arrays[0] is not None or arrays[1] is not None:
+        return type(a) is type(b) and _same_arrays(*arrays) and all(_same_axis(a, b, n) for n in ("columns", "index"))
     if type(a) is not type(b) and not (isinstance(a, int | float) and isinstance(b, int | float)):
         return False
+    inside = met | {(id(a), id(b))}
     if isinstance(a, Mapping):
-        return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+        return a.keys() == b.keys() and all(same(a[k], b[k], inside) for k in a)
     if isinstance(a, list | tuple):
-        return len(a) == len(b) and all(map(same, a, b))
+        return len(a) == len(b) and all(same(x, y, inside) for x, y in zip(a, b, strict=True))
     if isinstance(a, float) and a != a:
         return bool(b != b)
+    if hasattr(a, "__dict__") and not has_own(a, "__eq__"):
+        return same(vars(a), vars(b), inside)
     return bool(np.all(a == b))
 
 
 def _same_arrays(a: Any, b: Any) -> bool:
-    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)) or a.shape != b.shape:
+    if a is None or b is None or a.shape != b.shape:
         return False
+    if a.dtype == object or b.dtype == object:
+        return all(map(same, a.ravel().tolist(), b.ravel().tolist()))
     return bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc" and b.dtype.kind in "fc"))
+
+
+def _same_axis(a: Any, b: Any, name: str) -> bool:
+    """Whether two data frames have the same labels along an axis; other arrays have none."""
+    x, y = getattr(a, name, None), getattr(b, name, None)
+    return not (isinstance(x, Iterable) and isinstance(y, Iterable)) or list(x) == list(y)
 
 
 def records(dataset: Any) -> list[Any] | None:
     """The dataset as a list of records; None if it has no visible records.
 
-    A list, tuple or array is its items; a tuple or dict of equally long columns, such as (X, y), is its rows.
+    A list, tuple, array, tensor or data frame is its items or rows; a tuple or dict of equally long columns, such as
+    (X, y), is its rows.
     """
     if isinstance(dataset, Mapping):
         return _rows(list(dataset.values()))
-    if isinstance(dataset, tuple) and dataset and all(isinstance(c, np.ndarray | list) for c in dataset):
-        return _rows(list(dataset))
+    columns = isinstance(dataset, tuple) and dataset and all(isinstance(c, list) or _is_array(c) for c in dataset)
     if isinstance(dataset, list | tuple):
-        return list(dataset)
-    if isinstance(dataset, np.ndarray) and dataset.ndim > 0:
-        return list(dataset)
-    return None
+        return _rows(list(dataset)) if columns else list(dataset)
+    array = as_array(dataset)
+    return list(array) if array is not None and array.ndim > 0 else None
+
+
+def _is_array(value: Any) -> bool:
+    return as_array(value) is not None
 
 
 def _rows(columns: list[Any]) -> list[Any] | None:
@@ -52,7 +73,8 @@ def _rows(columns: list[Any]) -> list[Any] | None:
     without_order = any(isinstance(c, Mapping | set | frozenset) for c in columns)
     if without_order or len(lengths) != 1 or not all(hasattr(c, "__len__") for c in columns):
         return None
-    return [tuple(c[i] for c in columns) for i in range(lengths.pop())]
+    known = [c if array is None else array for c, array in ((c, as_array(c)) for c in columns)]
+    return [tuple(c[i] for c in known) for i in range(lengths.pop())]
 
 
 def describe(dataset: Any, neighbour: Any) -> tuple[str, str]:

@@ -47,7 +47,7 @@ class Estimator:
 
     def __call__(self, dataset: Any, rng: np.random.Generator) -> Any:
         """Make, fit, publish."""
-        seed = {} if self.seed_arg is None else {self.seed_arg: int(rng.integers(0, 2**31 - 1))}
+        seed = {} if self.seed_arg is None else {self.seed_arg: fresh_seed(rng)}
         model = self.cls(**(self.parameters | seed))
         returned = getattr(model, self.fit)(*_arguments(dataset))
         fitted = model if returned is None else returned
@@ -68,6 +68,11 @@ def estimator(
 ) -> Estimator:
     """Turn a `fit(X, y)` class into a mechanism for `audit_dp`; `params` go to the constructor."""
     return Estimator(cls, params, release, fit, seed_arg)
+
+
+def fresh_seed(rng: np.random.Generator) -> int:
+    """A seed below 2**31 - 1, drawn where no recorder sees it: it is ours, not a draw of the mechanism."""
+    return int(rng.bit_generator.random_raw()) % (2**31 - 1)
 
 
 def accepts(function: Callable[..., Any], name: str) -> bool:

@@ -44,7 +44,7 @@ class Cell:
         return f"{'✗' if r.violated else '·'} {r.epsilon_lower:.2f}{star}"
 
 
-NOTES = frozenset({"global-state", "warns", "not-neighbours"})
+NOTES = frozenset({"global-state", "warns", "not-neighbours", "repeated-floats"})
 """Findings that are remarks, not suspicions."""
 
 

@@ -15,7 +15,7 @@ from audit.foreign.isolate import IsolatedTarget, in_child
 from audit.foreign.lints import FEWEST_CALLS, MORE, enough_calls, inspect
 from audit.foreign.replay import REPLAYS
 
-SHARE = 0.15
+SHARE = 0.11
 """Of the calls (or the time) of an audit that may go into lints; a watched call takes a little longer than another."""
 PAIRS = 3
 """Pairs that are looked at."""

@@ -28,6 +28,7 @@ import numpy as np
 from audit.blackbox.foreign import MechanismTimeout, Noticed
 from audit.blackbox.outputs import flatten
 from audit.blackbox.sampling import BlockName, CallableTarget, Pair, TargetError
+from audit.blackbox.threads import without_openmp_threads
 
 Array = np.ndarray
 
@@ -192,6 +193,7 @@ def _child(serve: Callable[[Any], Any], clock: mmap.mmap, requests: int, replies
         nothing = os.open(os.devnull, os.O_RDONLY)
         for source, goal in ((nothing, 0), (chatter, 1), (chatter, 2)):
             os.dup2(source, goal)
+        without_openmp_threads()
         while True:
             request = pickle.loads(_read(requests))
             try:

@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from scipy import special
 
 from audit.blackbox.checks import after_run
 from audit.blackbox.foreign import Watch, contained
-from audit.blackbox.outputs import EXACT_BITS, Raised, Table, flatten, tabulate
+from audit.blackbox.outputs import EXACT_BITS, UNREAD, Raised, Table, flatten, tabulate
 from audit.blackbox.result import Finding
 from audit.blackbox.sampling import CallableTarget, Pair
 from audit.foreign.recorder import NoiseCall, Recorder, Trace
@@ -86,7 +87,9 @@ def inspect(
         replays = replay(subject, runs[0])
         findings = [
             *_outputs(runs, epsilon, delta),
+            *_unread(runs),
             *_seeds(runs),
+            *_repeated_floats(runs),
             *_locations(runs),
             *_one_sided(runs, epsilon, delta),
             *replay_findings(subject, replays, epsilon, delta),
@@ -154,19 +157,29 @@ def _outputs(runs: tuple[list[Trace], list[Trace]], epsilon: float, delta: float
     sides = [[_outcome(t) for t in side] for side in runs]
     calls = len(sides[0])
     sure = significant(epsilon, delta, calls)
-    drew = any(t.calls for side in runs for t in side)
+    tables = [tabulate(side, EXACT_BITS) for side in sides]
+    keys = [np.unique(t.keys) for t in tables]
+    drew = any(t.calls for side in runs for t in side) or any(len(k) > 1 for k in keys)
     shapes = [{_shape(o) for o in side} for side in sides]
     if not (shapes[0] & shapes[1]):
         return [_shape_finding(sides, calls)] if sure or not drew else []
-    tables = [tabulate(side, EXACT_BITS) for side in sides]
-    keys = [np.unique(t.keys) for t in tables]
     if len(keys[0]) == len(keys[1]) == 1:
         differs = keys[0][0] != keys[1][0]
-        if (differs and sure) or not drew:
+        if (differs and sure) or (not drew and calls >= CALLS):
             word = "and they differ between the datasets" if differs else "on both datasets"
             return [Finding("deterministic", f"the outputs never varied in {calls} calls a side, {word}")]
         return []
     return _constant_leaves(tables, calls) if sure else []
+
+
+def _unread(runs: tuple[list[Trace], list[Trace]]) -> list[Finding]:
+    """Parts of the output that nothing is concluded from."""
+    leaves = [leaf for t in (runs[0][0], runs[1][0]) for leaf in flatten(_outcome(t))[0]]
+    names = sorted({x[len(UNREAD) : -1] for x in leaves if isinstance(x, str) and x.startswith(UNREAD)})
+    if not names:
+        return []
+    message = f"parts of the output cannot be read and are not tested ({', '.join(names)}): say with release= what is"
+    return [Finding("unread-output", f"{message} published", {"types": names})]
 
 
 def _shape(output: Any) -> str:
@@ -254,6 +267,53 @@ def _repeated_noise(traces: Sequence[Trace]) -> str | None:
 def _noise_follows(traces: Sequence[Trace]) -> bool:
     """Whether the seeded runs draw noise at all, and outputs are not all different for another reason."""
     return any(t.noise and t.seeds for t in traces)
+
+
+def _repeated_floats(runs: tuple[list[Trace], list[Trace]]) -> list[Finding]:
+    """Numbers with many digits that come out twice on one dataset and never on both: noise does not do that.
+
+    Left out are whole numbers, the smallest and largest of a side (where a clipped output repeats), and mechanisms
+    that were seen to choose among a few (a noisy maximum).
+    """
+    drawn = [c for side in runs for t in side for c in t.calls]
+    if any(c.distribution == "choice" or (c.additive and c.hidden) for c in drawn):
+        return []
+    rows = [[flatten(_outcome(t))[0] for t in side] for side in runs]
+    width = min(len(r) for side in rows for r in side)
+    for leaf in range(min(width, 16)):
+        sides = [[r[leaf] for r in side] for side in rows]
+        values = [[x for x in side if isinstance(x, float) and x != round(x)] for side in sides]
+        inner = [[x for x in side if min(side) < x < max(side)] for side in values]
+        repeated = [sorted(x for x, n in Counter(side).items() if n > 1) for side in inner]
+        count = sum(map(len, repeated))
+        apart = not set(inner[0]) & set(inner[1])
+        if count and apart and _chance_of_repeats(inner, count) * min(width, 16) <= LEVEL:
+            message = (
+                f"position {leaf} of the output repeats to the last digit ({count} values, one is"
+                f" {(repeated[0] or repeated[1])[0]!r}), never on both datasets: its noise seems to have few states"
+            )
+            return [Finding("repeated-floats", message, {"position": leaf, "values": count})]
+    return []
+
+
+def _chance_of_repeats(sides: Sequence[Sequence[float]], count: int) -> float:
+    """A bound on the chance of so many coincidences among numbers with a density, read on the grid they are on.
+
+    Two of them coincide with a chance of about grid/spread; coincidences of different pairs are nearly independent.
+    """
+    expected = 0.0
+    for side in sides:
+        if len(side) >= 2:
+            low, high = np.quantile(side, [0.25, 0.75])
+            spread = max(float(high - low), 1e-300)
+            expected += math.comb(len(side), 2) * float(np.median([_grid(x) for x in side])) / spread
+    return float(min(1.0, expected**count / math.factorial(count)))
+
+
+def _grid(x: float) -> float:
+    """The spacing of the numbers like this one: of binary fractions as fine as it, or of decimals as long."""
+    exponent = Decimal(repr(x)).as_tuple().exponent
+    return max(1.0 / x.as_integer_ratio()[1], 10.0 ** int(exponent))
 
 
 # --------------------------------------------------------------------------------------------- noise calls

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from audit.blackbox.sampling import CallableTarget, Target
-from audit.foreign.estimator import Estimator, accepts
+from audit.foreign.estimator import Estimator, accepts, fresh_seed
 from audit.foreign.isolate import IsolatedTarget
 from audit.foreign.store import StoredTarget
 
@@ -54,7 +54,7 @@ def with_fresh_seeds(mechanism: Callable[..., Any], name: str) -> Callable[..., 
     takes_rng = _positional(mechanism, name) >= 2
 
     def seeded(dataset: Any, rng: np.random.Generator) -> Any:
-        seed = {name: int(rng.integers(0, 2**31 - 1))}
+        seed = {name: fresh_seed(rng)}
         return mechanism(dataset, rng, **seed) if takes_rng else mechanism(dataset, **seed)
 
     return seeded

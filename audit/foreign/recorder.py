@@ -13,11 +13,11 @@ added.
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -113,8 +113,8 @@ def _site() -> str:
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if module.split(".")[0] not in _SKIPPED and module not in _OURS:
-            return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno} in {frame.f_code.co_name}"
+        if module not in _OURS and module.partition(".")[0] not in _SKIPPED:
+            return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno} in {frame.f_code.co_name}"
         frame = frame.f_back
     return "?"
 

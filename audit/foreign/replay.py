@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ class Comparison:
     located: bool = False
     """Whether the quantity is the location of the draw itself."""
 
-    @property
+    @cached_property
     def differs(self) -> bool:
         """Whether the two sides differ beyond rounding."""
         return bool(np.any(np.abs(self.difference) > SLACK * (1 + np.abs(self.scale))))
@@ -116,8 +117,8 @@ def replay(subject: Subject, scripts: Sequence[Trace]) -> list[Replayed]:
     chosen = any(c.distribution == "choice" or c.hidden for s in usable for c in s.calls)
     promising = any(not c.opaque and c.additive for s in usable for c in s.calls)
     out: list[Replayed] = []
+    met = False
     for number in range(MOST_REPLAYS if usable else 0):
-        met = sum(any(c.differs for c in r.comparisons) for r in out)
         if (met and number >= (RANDOM_REPLAYS if chosen else REPLAYS)) or (not chosen and number >= len(usable)):
             break
         if out and subject.late:
@@ -127,6 +128,7 @@ def replay(subject: Subject, scripts: Sequence[Trace]) -> list[Replayed]:
             return []
         second = subject.replay(1, script)
         out.append(Replayed(script, second, _compare(script, second)))
+        met = met or any(c.differs for c in out[-1].comparisons)
         if len(out) >= REPLAYS and not promising:
             break
     return out
