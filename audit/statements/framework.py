@@ -15,7 +15,7 @@ import pkgutil
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -333,12 +333,6 @@ def _contradiction(outcome: Outcome) -> str:
     if outcome.holds and outcome.ratio is not None and float(outcome.ratio) > 1 + ROUNDING:
         return f"the outcome contradicts itself: it holds with ratio {float(outcome.ratio):.12g} > 1"
     return ""
-
-
-def run_all(checks: Iterable[Check], seed: int) -> Iterator[Result]:
-    """Run checks one after another."""
-    for one in checks:
-        yield run_one(one, seed)
 
 
 # -------------------------------------------------------------------------------------------- verdicts
