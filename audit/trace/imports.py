@@ -1,8 +1,8 @@
 """The import graph of the project, read from its source: rooms, and the order in which they may lean on one another.
 
 `STOREYS` is the plan of the house, from the ground up. A room may import rooms of its own storey and below, never
-above; so there is no cycle between storeys. Rooms of one storey may need each other only where `ONE_ROOF` says so. Modules have no cycles at all among the imports that run when they are loaded. `reference` imports nothing of
-`audit`.
+above; so there is no cycle between storeys. Rooms of one storey may need each other only where `ONE_ROOF` says so.
+Modules have no cycles at all among the imports that run when they are loaded. `reference` imports nothing of `audit`.
 
     python -m audit.trace.imports            # is ARCHITECTURE.md what the source gives? 1 if not
     python -m audit.trace.imports --write    # draw its graph again
