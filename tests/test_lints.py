@@ -265,6 +265,38 @@ def test_a_copied_sentence_would_be_seen(paper_tex: Path) -> None:
     assert shared_runs(" ".join(sentence.split()[1:]), runs(text)) == []
 
 
+# ------------------------------------------------------------------------------------- tests mirror the tree
+
+
+def flat(path: str) -> str:
+    """A path as one word: audit/bench/_fuzz.py is audit_bench_fuzz."""
+    return re.sub(r"/_?", "_", path.removesuffix(".py"))
+
+
+def strangers(tests: Iterable[str], tree: Iterable[str]) -> list[str]:
+    """Test files whose name does not begin with what they test: a module, or a room of modules."""
+    known = {flat(path) for path in tree}
+
+    def tested(test: str) -> str:
+        return flat(test.removeprefix("tests/").replace("/test_", "/"))
+
+    return [test for test in tests if not any(f"{tested(test)}_".startswith(f"{name}_") for name in known)]
+
+
+def test_tests_mirror_the_tree() -> None:
+    rooms = ("reference", "audit")
+    tree = [str(path.relative_to(ROOT)) for room in rooms for path in (ROOT / room).rglob("*")]
+    tests = [str(p.relative_to(ROOT)) for room in rooms for p in (ROOT / "tests" / room).rglob("test_*.py")]
+    assert strangers(tests, tree) == []
+
+
+def test_a_test_of_nothing_would_be_seen() -> None:
+    tree = ["audit/bench", "audit/bench/_fuzz.py", "reference/tape.py"]
+    good = ["tests/audit/test_bench_fuzz.py", "tests/audit/bench/test_more.py", "tests/reference/test_tape_exact.py"]
+    bad = ["tests/audit/test_fuzz.py", "tests/audit/test_benches.py", "tests/reference/test_tapes.py"]
+    assert strangers([*good, *bad], tree) == bad
+
+
 # ------------------------------------------------------------------------------------- the project by itself
 
 FOREIGN = re.compile(r"(?<![\w.])/(?:work|root|home)/|\bTODO\b|\bFIXME\b|\bXXX\b")
