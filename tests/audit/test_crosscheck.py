@@ -378,7 +378,7 @@ def run(case):
 
 def test_a_client_that_never_answers_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "dead.py").write_text("raise SystemExit(3)", encoding="utf-8")
-    assert main(["crosscheck", "gll-oracle", "--exec", f"{sys.executable} {tmp_path / 'dead.py'}"]) == 1
+    assert dpso("crosscheck", "gll-oracle", "--exec", f"{sys.executable} {tmp_path / 'dead.py'}") == 1
     output = capsys.readouterr().out
     assert "first failure: gll-oracle-corrected-absolute" in output
     assert "no case was answered: all 34 end like this one" in output
