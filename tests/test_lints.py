@@ -9,10 +9,11 @@ import sys
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from audit import quoted
+from audit import findings, prose, quoted
 from audit.trace.links import code_links
 from reference.editions import edition, subsets
 from reference.inventory import load
@@ -227,6 +228,26 @@ def test_markers_are_found_with_their_line_and_broken_ones_are_faults() -> None:
 def test_a_wrong_quotation_is_a_fault(marker: str, message: str) -> None:
     (quote,) = quoted.quotes(marker, "README.md")
     assert message in quote.problem()
+
+
+def numbers_of(module: ModuleType) -> set[str]:
+    """The functions of a module that take nothing and give a number: there to be quoted."""
+    functions = {
+        name: value
+        for name, value in vars(module).items()
+        if inspect.isfunction(inspect.unwrap(value) if callable(value) else value)
+        and value.__module__ == module.__name__
+        and not name.startswith("_")
+    }
+    signatures = {name: inspect.signature(value) for name, value in functions.items()}
+    return {n for n, s in signatures.items() if not s.parameters and s.return_annotation in ("float", "int")}
+
+
+@pytest.mark.parametrize("module", [findings, prose, quoted], ids=lambda m: m.__name__)
+def test_every_number_that_is_computed_for_prose_is_quoted(module: ModuleType) -> None:
+    used = {quote.name for quote in quoted.quotes_in(ROOT) if quote.module == module.__name__}
+    assert numbers_of(module) == used
+    assert len(used) > 5
 
 
 # ------------------------------------------------------------------------------------- the paper stays out

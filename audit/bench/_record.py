@@ -1,8 +1,8 @@
 """Results of benchmarks that README.md and docs/measured.md show: kept as JSON, rendered between two markers, compared
 by a test.
 
-A table stands between `<!-- bench: NAME -->` and `<!-- /bench -->` and is exactly what the benchmark's `render` makes of
-`results/NAME.json`; `dpso bench NAME --record` writes both.
+A table stands between `<!-- bench: NAME -->` and `<!-- /bench -->` and is exactly what the benchmark's `render` makes
+of `results/NAME.json`; `dpso bench NAME --record` writes both.
 """
 
 from __future__ import annotations
