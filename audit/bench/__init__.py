@@ -2,5 +2,5 @@
 
 Figures are ratios measured in one run where that is possible, because machines differ and are noisy.
 
-What may not enter: what is not measured, and a target that decides a test.
+What may not enter: a number that is not measured.
 """
