@@ -121,7 +121,7 @@ def test_every_dependency_has_its_reason() -> None:
 
 BACKING = {
     "lower bounds on ε from samples": "blackbox_audit::test_no_false_alarm_at_the_exact_epsilon",
-    "looks for the neighbours itself": "blackbox_audit::test_search_finds_the_pair",
+    "finds neighbours itself": "blackbox_audit::test_search_finds_the_pair",
     "one error level for the whole search": "blackbox_audit::test_several_pairs_share_one_level",
     "valid at every look (anytime)": "blackbox_audit::test_anytime_stays_silent_on_correct_mechanisms",
     "any output: strings, tuples, ragged, None": "blackbox_outputs::test_every_kind_is_an_outcome_of_its_own",
@@ -145,8 +145,8 @@ def test_what_is_claimed_beside_other_tools_has_a_test() -> None:
         file, _, name = test.partition("::")
         assert f"def {name}(" in (ROOT / "tests" / "audit" / f"test_{file}.py").read_text(encoding="utf-8")
     notes = "\n".join(line for line in table.splitlines() if not line.startswith("|"))
-    marks = re.findall(r"[¹²³⁴⁵]", "".join(cell for row in rows for cell in row))
-    assert set(marks) == set("¹²³⁴⁵") == set(re.findall(r"([¹²³⁴⁵]) \w", notes))
+    marks = re.findall(r"[¹²³⁴⁵⁶]", "".join(cell for row in rows for cell in row))
+    assert set(marks) == set("¹²³⁴⁵⁶") == set(re.findall(r"([¹²³⁴⁵⁶]) \w", notes))
 
 
 def anchors(text: str) -> set[str]:
