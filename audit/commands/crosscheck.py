@@ -91,7 +91,7 @@ def _show(report: Report) -> None:
     if report.failed:
         _show_first(report.failed[0], console)
     if _silent(report):
-        console.print(f"no case was answered: all {len(report.verdicts)} end like this one", highlight=False)
+        console.print(f"the client ended in all {len(report.verdicts)} cases: none was answered", highlight=False)
     else:
         _show_table(report, console)
     offered = len(report.verdicts) - report.skipped
@@ -103,8 +103,8 @@ def _show(report: Report) -> None:
 
 
 def _silent(report: Report) -> bool:
-    """Whether every case failed in the same way before anything was compared: a client that does not start, say."""
-    return len({(v.status, v.note) for v in report.verdicts}) == 1 and report.verdicts[0].status == "error"
+    """Whether the client ended in every case, before or after the question: it does not start, say."""
+    return all(v.status == "error" and v.note.startswith("the client ended ") for v in report.verdicts)
 
 
 def _show_table(report: Report, console: Console) -> None:

@@ -381,7 +381,7 @@ def test_a_client_that_never_answers_is_said_once(tmp_path: Path, capsys: pytest
     assert dpso("crosscheck", "gll-oracle", "--exec", f"{sys.executable} {tmp_path / 'dead.py'}") == 1
     output = capsys.readouterr().out
     assert "first failure: gll-oracle-corrected-absolute" in output
-    assert "no case was answered: all 34 end like this one" in output
+    assert "the client ended in all 34 cases: none was answered" in output
     assert output.count("exit code 3") == 1
     assert "wrong-half" not in output, "nothing was compared, so no bug is likely"
 
