@@ -1,4 +1,7 @@
-"""Is it true? Empirical, adversarial and, where possible, rigorous checks of the paper and of anybody's mechanism."""
+"""Is it true? Empirical, adversarial and, where possible, rigorous checks of the paper and of anybody's mechanism.
+
+What may not enter: copies of the paper's formulas; they are in `reference`.
+"""
 
 from __future__ import annotations
 

@@ -236,7 +236,7 @@ def crosscheck(client: Client, label: str, variant: str, only: Sequence[str] = (
             reply = client.answer({name: case[name] for name in ASKED})
             yield compare(case, reply, document["output"], flags)
         except ClientError as error:
-            yield Verdict(case["id"], case["result"], "error", f"the client {one_line(str(error))}", flags=flags)
+            yield Verdict(case["id"], case["result"], "error", f"the client {one_line(str(error))}")
 
 
 def _meaning(flag: Json) -> str:

@@ -178,8 +178,3 @@ def holding() -> int:
 def conditional() -> int:
     """How many hold only under a condition that the text does not state."""
     return _grades()["conditional"]
-
-
-def unchecked() -> int:
-    """How many have no check: none."""
-    return _grades()["unchecked"]

@@ -383,8 +383,8 @@ def spare_figure() -> Figure:
 FIGURES: dict[str, Callable[[], Figure]] = {
     "search-path": path_figure,
     "stage-printed": lambda: stage_figure(frozenset(), "printed"),
-    "stage-comparison": lambda: stage_figure(frozenset({"E3.1"}), "printed but for E3.1"),
-    "stage-halving": lambda: stage_figure(UNSOUND, "printed but for E3.1, E3.2"),
+    "stage-comparison": lambda: stage_figure(frozenset({"E3.1"}), "printed, E3.1 repaired"),
+    "stage-halving": lambda: stage_figure(UNSOUND, "printed, E3.1 and E3.2 repaired"),
     "stage-corrected": lambda: stage_figure(ALL, "corrected"),
     "halving": halving_figure,
     "shift": shift_figure,

@@ -130,6 +130,6 @@ def privacy_errata() -> int:
     return sum(erratum.severity == "privacy" for erratum in load().errata)
 
 
-def line_verdicts() -> int:
-    """How many stretches of the text have a verdict of their own."""
-    return len(load().lines)
+def free_repairs() -> int:
+    """How many of them have a correction that costs nothing, by their field `cost`."""
+    return sum(erratum.cost.startswith("none") for erratum in load().errata)

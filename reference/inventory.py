@@ -58,6 +58,13 @@ class Section:
     hash: str
     label: bool = True
 
+    @property
+    def name(self) -> str:
+        """What the paper calls it: "Section 3.1", "Appendix B.2"; parts without a number go by their title."""
+        if self.number in ("", "0"):
+            return self.title
+        return f"{'Appendix' if self.number[0].isalpha() else 'Section'} {self.number}"
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -181,11 +188,11 @@ class Erratum:
         own = tuple(int(number) for owner, _, number in named if owner == algorithm and number.isdecimal())
         return own or (self.lines if algorithm in self.where else ())
 
-    @property
-    def order(self) -> tuple[str, int]:
-        """Section, then running number: the order in which errata are listed."""
-        section, _, number = self.id.partition(".")
-        return section, int(number) if number.isdecimal() else 0
+
+def erratum_order(id: str) -> tuple[str, int]:
+    """The order in which errata are listed, by id: E4.6 comes before E4.10."""
+    section, _, number = id.partition(".")
+    return section, int(number) if number.isdecimal() else 0
 
 
 @dataclass(frozen=True)
@@ -296,15 +303,16 @@ def read(paper: Path, errata: Path, lines: Iterable[Path] = ()) -> Inventory:
         algorithms=_records(Algorithm, data, "algorithm", paper.name),
         equations=_records(Equation, data, "equation", paper.name),
         tables=_records(Table, data, "table", paper.name),
-        errata=tuple(sorted(_records(Erratum, _toml(errata, ("erratum",)), "erratum", errata.name), key=_order)),
+        errata=_errata(errata),
         lines=tuple(line for path in lines for line in _lines(path)),
     )
     _validate(inventory)
     return inventory
 
 
-def _order(erratum: Erratum) -> tuple[str, int]:
-    return erratum.order
+def _errata(path: Path) -> tuple[Erratum, ...]:
+    found = _records(Erratum, _toml(path, ("erratum",)), "erratum", path.name)
+    return tuple(sorted(found, key=lambda erratum: erratum_order(erratum.id)))
 
 
 def _lines(path: Path) -> Iterator[Line]:

@@ -9,10 +9,11 @@ import sys
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from audit import quoted
+from audit import findings, prose, quoted
 from audit.trace.links import code_links
 from reference.editions import edition, subsets
 from reference.inventory import load
@@ -229,6 +230,26 @@ def test_a_wrong_quotation_is_a_fault(marker: str, message: str) -> None:
     assert message in quote.problem()
 
 
+def numbers_of(module: ModuleType) -> set[str]:
+    """The functions of a module that take nothing and give a number: there to be quoted."""
+    functions = {
+        name: value
+        for name, value in vars(module).items()
+        if inspect.isfunction(inspect.unwrap(value) if callable(value) else value)
+        and value.__module__ == module.__name__
+        and not name.startswith("_")
+    }
+    signatures = {name: inspect.signature(value) for name, value in functions.items()}
+    return {n for n, s in signatures.items() if not s.parameters and s.return_annotation in ("float", "int")}
+
+
+@pytest.mark.parametrize("module", [findings, prose, quoted], ids=lambda m: m.__name__)
+def test_every_number_that_is_computed_for_prose_is_quoted(module: ModuleType) -> None:
+    used = {quote.name for quote in quoted.quotes_in(ROOT) if quote.module == module.__name__}
+    assert numbers_of(module) == used
+    assert len(used) > 5
+
+
 # ------------------------------------------------------------------------------------- the paper stays out
 
 RUN = 14
@@ -263,6 +284,38 @@ def test_a_copied_sentence_would_be_seen(paper_tex: Path) -> None:
     sentence = " ".join(words(text)[1000 : 1000 + RUN])
     assert shared_runs(f"# As they say, {sentence}.", runs(text)) == [sentence]
     assert shared_runs(" ".join(sentence.split()[1:]), runs(text)) == []
+
+
+# ------------------------------------------------------------------------------------- tests mirror the tree
+
+
+def flat(path: str) -> str:
+    """A path as one word: audit/bench/_fuzz.py is audit_bench_fuzz."""
+    return re.sub(r"/_?", "_", path.removesuffix(".py"))
+
+
+def strangers(tests: Iterable[str], tree: Iterable[str]) -> list[str]:
+    """Test files whose name does not begin with what they test: a module, or a room of modules."""
+    known = {flat(path) for path in tree}
+
+    def tested(test: str) -> str:
+        return flat(test.removeprefix("tests/").replace("/test_", "/"))
+
+    return [test for test in tests if not any(f"{tested(test)}_".startswith(f"{name}_") for name in known)]
+
+
+def test_tests_mirror_the_tree() -> None:
+    rooms = ("reference", "audit")
+    tree = [str(path.relative_to(ROOT)) for room in rooms for path in (ROOT / room).rglob("*")]
+    tests = [str(p.relative_to(ROOT)) for room in rooms for p in (ROOT / "tests" / room).rglob("test_*.py")]
+    assert strangers(tests, tree) == []
+
+
+def test_a_test_of_nothing_would_be_seen() -> None:
+    tree = ["audit/bench", "audit/bench/_fuzz.py", "reference/tape.py"]
+    good = ["tests/audit/test_bench_fuzz.py", "tests/audit/bench/test_more.py", "tests/reference/test_tape_exact.py"]
+    bad = ["tests/audit/test_fuzz.py", "tests/audit/test_benches.py", "tests/reference/test_tapes.py"]
+    assert strangers([*good, *bad], tree) == bad
 
 
 # ------------------------------------------------------------------------------------- the project by itself

@@ -1,4 +1,4 @@
-"""The README's own words: its code runs, its commands exist, its table of dependencies is the project's."""
+"""The README's own words: its code runs and prints what is shown, its commands exist, its tables have backing."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ import io
 import re
 import shutil
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from audit import findings
+from audit import run as job
 from audit.cli import command_modules, main
+from audit.report.words import GRADE_WORDS
+from audit.statements.framework import GRADES
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+SHOWN = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
 
 
 def run(code: str) -> str:
@@ -28,8 +33,8 @@ def run(code: str) -> str:
 
 def test_the_audit_in_the_readme_finds_the_violation() -> None:
     (code,) = (b for b in BLOCKS if "mean_of_ages" in b)
-    text = run(code)
-    assert text.startswith("VIOLATED")
+    (shown,) = (t for t in SHOWN if t.startswith("VIOLATED"))
+    assert run(code).startswith(shown.strip())
     assert run(code.replace("/ 2)", "* 1)")).startswith("CONSISTENT")  # the repaired twin
 
 
@@ -40,6 +45,31 @@ def test_the_estimator_in_the_readme_is_found_out() -> None:
     assert "noticed" in text
     repaired = code.replace("2 / (len(X)", "2 / (5")  # noise for the mean that is released
     assert not run(repaired).startswith("VIOLATED")
+
+
+def test_the_client_in_the_readme_leaves_the_paper_where_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (code,) = (b for b in BLOCKS if "def run(case)" in b)
+    (shown,) = (t for t in SHOWN if t.startswith("first difference"))
+    slip = "(u, high) if rising else (low, u)"
+    assert slip in code
+    (tmp_path / "readme_slip.py").write_text(code, encoding="utf-8")
+    (tmp_path / "readme_right.py").write_text(code.replace(slip, "(low, u) if rising else (u, high)"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.syspath_prepend(tmp_path)
+    command = ["crosscheck", "gll-oracle", "--python"]
+    assert main([*command, "readme_slip:run"]) == 1
+    assert capsys.readouterr().out.startswith(shown)
+    for case in ("absolute", "label-on-m"):  # the repaired twin; what it must refuse it does not
+        assert main([*command, "readme_right:run", "--case", f"gll-oracle-corrected-{case}"]) == 0
+
+
+def test_the_oracle_in_the_readme_is_within_and_a_slip_is_not() -> None:
+    (code,) = (b for b in BLOCKS if "my_oracle" in b)
+    assert run(code).startswith("WITHIN")
+    assert run(code.replace("beta * (1", "beta / 2 * (1")).startswith("EXCEEDED")
 
 
 def test_the_javascript_in_the_readme_answers(tmp_path: Path) -> None:
@@ -60,6 +90,21 @@ def test_the_number_systems_in_the_readme_agree() -> None:
     assert all("0.22360679774997" in line for line in lines)
 
 
+def test_the_excerpt_of_the_audit_is_what_is_recorded() -> None:
+    (shown,) = (t for t in SHOWN if "verdict\n" in t)
+    table, counts = re.split(r"\n\n", shown)
+    rows = re.findall(r"^ (\S+) +(\d+) +(.+(?:\n {20,}.+)*)", table.partition("─\n")[2], re.MULTILINE)
+    assert len(rows) >= 4
+    record, plan = job.read_record(), job.plan("quick", [])
+    for id, checks, verdict in rows:
+        assert " ".join(verdict.split()) == record["verdicts"][id]
+        assert int(checks) == sum(job.held_by(c.statement)[-1] == id for c in plan)
+    grades = Counter(grade for id, grade in record["grades"].items() if len(job.held_by(id)) == 1)
+    said = "; ".join(f"{grades[g]} {GRADE_WORDS[g]}" for g in GRADES if grades[g])
+    assert " ".join(counts.split()).startswith(f"{said} {len(plan)} checks in ")
+    assert ", 0 not as recorded\n" in counts
+
+
 def test_every_command_is_in_the_table_and_the_other_way_round() -> None:
     listed = set(re.findall(r"^\| `dpso (\w+)` \|", README, re.MULTILINE))
     assert listed == set(command_modules())
@@ -72,6 +117,53 @@ def test_every_dependency_has_its_reason() -> None:
     assert names <= rows
     for extra in project["optional-dependencies"]:
         assert f"`{extra}`" in README
+
+
+BACKING = {
+    "lower bounds on ε from samples": "blackbox_audit::test_no_false_alarm_at_the_exact_epsilon",
+    "finds neighbours itself": "blackbox_audit::test_search_finds_the_pair",
+    "one error level for the whole search": "blackbox_audit::test_several_pairs_share_one_level",
+    "valid at every look (anytime)": "blackbox_audit::test_anytime_stays_silent_on_correct_mechanisms",
+    "any output: strings, tuples, ragged, None": "blackbox_outputs::test_every_kind_is_an_outcome_of_its_own",
+    "replay of both neighbours on the same noise": "foreign_recorder::test_a_replay_repeats_draws_choices_and_sums",
+    "lints for foreign code": "foreign_lints::test_the_bug_is_found_by_looking",
+    "upper bounds on ε": "accounting::test_every_account_is_private_at_its_target",
+    "code tied to proofs": "trace::test_the_committed_map_is_what_the_links_give",
+    "cross-checking of implementations": "crosscheck::test_the_first_divergence_names_line_quantity_numbers_and_flag",
+}
+"""What the README says of dpso beside other tools, and the test that would fail if it were not so."""
+
+
+def test_what_is_claimed_beside_other_tools_has_a_test() -> None:
+    table = README.partition("## Beside other tools")[2].partition("## ")[0]
+    lines = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("|")]
+    head, _, *rows = ([cell.strip() for cell in line] for line in lines)
+    assert len(head) == 10
+    assert {len(row) for row in rows} == {10}
+    assert {row[0] for row in rows if row[1].startswith("yes")} == set(BACKING)
+    for test in BACKING.values():
+        file, _, name = test.partition("::")
+        assert f"def {name}(" in (ROOT / "tests" / "audit" / f"test_{file}.py").read_text(encoding="utf-8")
+    notes = "\n".join(line for line in table.splitlines() if not line.startswith("|"))
+    marks = re.findall(r"[¹²³⁴⁵⁶]", "".join(cell for row in rows for cell in row))
+    assert set(marks) == set("¹²³⁴⁵⁶") == set(re.findall(r"([¹²³⁴⁵⁶]) \w", notes))
+
+
+def anchors(text: str) -> set[str]:
+    """The places of a Markdown page that a link can name."""
+    headings = re.findall(r"^#+ (.+)", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "docs/tour.md", "docs/measured.md", "docs/foreign.md",
+                                  "examples/README.md", "examples/crosscheck/README.md"])  # fmt: skip
+def test_links_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for link in re.findall(r"\]\(([^):]+)\)", text):
+        name, _, place = link.partition("#")
+        target = (ROOT / page).parent / name if name else ROOT / page
+        assert target.exists(), link
+        assert not place or place in anchors(target.read_text(encoding="utf-8")), link
 
 
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:reference|audit|docs|examples)/[\w./-]+)`", README))))

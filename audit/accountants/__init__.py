@@ -1,6 +1,8 @@
 """The accountants of the six algorithms: noise scales and privacy profiles from per-step sensitivities.
 
 This module has what they share: what an account is, and the arithmetic of its scales.
+
+What may not enter: sampling; every number here is an upper bound.
 """
 
 from __future__ import annotations

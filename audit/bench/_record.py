@@ -1,7 +1,8 @@
-"""Results of benchmarks that the README shows: kept as JSON, rendered between two markers, compared by a test.
+"""Results of benchmarks that README.md and docs/measured.md show: kept as JSON, rendered between two markers, compared
+by a test.
 
-A table of the README stands between `<!-- bench: NAME -->` and `<!-- /bench -->` and is exactly what the benchmark's
-`render` makes of `results/NAME.json`; `dpso bench NAME --record` writes both.
+A table stands between `<!-- bench: NAME -->` and `<!-- /bench -->` and is exactly what the benchmark's `render` makes
+of `results/NAME.json`; `dpso bench NAME --record` writes both.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def recorded(name: str) -> Any:
 
 
 def rendered(name: str) -> str:
-    """The table of the recorded result, as it stands in the README."""
+    """The table of the recorded result, as it stands on its page."""
     module = importlib.import_module(f"audit.bench.{name}")
     return f"\n{module.render(recorded(name)).strip()}\n\n"
 
@@ -32,14 +33,16 @@ def blocks(text: str) -> dict[str, str]:
     return {match[2]: match[3] for match in _BLOCK.finditer(text)}
 
 
+def pages(readme: Path) -> list[Path]:
+    """The pages with tables: the README, and the one beside it that has the longer ones."""
+    return [page for page in (readme, readme.parent / "docs" / "measured.md") if page.exists()]
+
+
 def record(name: str, result: Any, readme: Path) -> None:
-    """Keep a result, and put its table where the README marks the place."""
+    """Keep a result, and put its table where a page marks the place."""
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    if not readme.exists():
-        return
-    text = readme.read_text(encoding="utf-8")
     table = rendered(name)
-    readme.write_text(
-        _BLOCK.sub(lambda m: m[1] + (table if m[2] == name else m[3]) + m[4], text), encoding="utf-8"
-    )
+    for page in pages(readme):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(_BLOCK.sub(lambda m: m[1] + (table if m[2] == name else m[3]) + m[4], text), encoding="utf-8")

@@ -85,14 +85,33 @@ def _client(args: argparse.Namespace) -> Client:
 
 def _show(report: Report) -> None:
     """The first divergence, the table, the count."""
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     console = Console()
     if report.failed:
         _show_first(report.failed[0], console)
+    if _silent(report):
+        console.print(f"the client ended in all {len(report.verdicts)} cases: none was answered", highlight=False)
+    else:
+        _show_table(report, console)
+    offered = len(report.verdicts) - report.skipped
+    summary = f"{report.algorithm}, {report.variant}: {offered - len(report.failed)} of {offered} cases agree"
+    summary += f", {report.skipped} are not offered" if report.skipped else ""
+    if not report.failed and not report.agrees:
+        summary += "; no output was compared, which is no agreement"
+    console.print(wrapped(summary), highlight=False, soft_wrap=True)
+
+
+def _silent(report: Report) -> bool:
+    """Whether the client ended in every case, before or after the question: it does not start, say."""
+    return all(v.status == "error" and v.note.startswith("the client ended ") for v in report.verdicts)
+
+
+def _show_table(report: Report, console: Console) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("case", "verdict", "line", "what"):
         table.add_column(heading, overflow="fold")
@@ -105,17 +124,11 @@ def _show(report: Report) -> None:
         slug = verdict.id.partition(f"-{report.variant}-")[2]
         table.add_row(Text(slug), Text(verdict.status, style=style), line, Text(what))
     console.print(table)
-    offered = len(report.verdicts) - report.skipped
-    summary = f"{report.algorithm}, {report.variant}: {offered - len(report.failed)} of {offered} cases agree"
-    summary += f", {report.skipped} are not offered" if report.skipped else ""
-    if not report.failed and not report.agrees:
-        summary += "; no output was compared, which is no agreement"
-    console.print(wrapped(summary), highlight=False, soft_wrap=True)
 
 
 def _show_first(verdict: Verdict, console: Console) -> None:
     """The first case that does not pass, in full."""
-    lines = [f"first difference: {verdict.id}"]
+    lines = [f"first {'failure' if verdict.status == 'error' else 'difference'}: {verdict.id}"]
     if found := verdict.divergence:
         where = f"line {found.line} of the paper's algorithm" if found.line else "before line 1 (theorem's parameters)"
         lines += [f"  where      {where}, quantity {found.quantity}", f"  expected   {found.expected}",

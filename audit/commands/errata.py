@@ -17,7 +17,7 @@ from rich.text import Text
 
 from audit.errors import InputError, one_line
 from audit.run import inventory, nearest
-from audit.statements.framework import erratum_order, plain
+from audit.statements.framework import plain
 from audit.trace.links import CodeLink, code_links
 from reference.inventory import Erratum
 from reference.registry import Counterexample
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 def _chosen(id: str | None) -> list[Erratum]:
     errata = list(inventory().errata)
     if id is None:
-        return sorted(errata, key=lambda e: erratum_order(e.id))
+        return errata
     found = [e for e in errata if e.id.casefold() == id.casefold()]
     if not found:
         known = [e.id for e in errata]

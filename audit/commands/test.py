@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     data = read_data(args.data)
     where = _pairs(data, args.data)
     try:
-        with open_target(args) as target, _quiet(args.json) as say, interruptible():
+        with open_target(args) as target, _progress() as say, interruptible():
             result = audit_dp(
                 target,
                 **where,
@@ -116,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 @contextlib.contextmanager
-def _quiet(machine: bool) -> Iterator[Callable[[str], None]]:
+def _progress() -> Iterator[Callable[[str], None]]:
     """Progress on stderr, on one line that is wiped at the end; lines in a log."""
     live = sys.stderr.isatty()
 

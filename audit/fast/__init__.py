@@ -3,6 +3,8 @@
 Every function returns one row a trial and reads its noise from a `BatchTape`: the same draws, under the same names,
 that the reference reads. On the same draws it agrees with `reference` (tests hold it to 1e-10). Control flow is written
 anew here; closed formulas (a loss's slope, a noise scale) are taken from `reference` and evaluated on arrays.
+
+What may not enter: constants and formulas of its own.
 """
 
 from audit.fast.arrays import Arrays

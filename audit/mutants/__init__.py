@@ -4,6 +4,8 @@ A mutant is a substitution in the source of one function or class; `clone` compi
 with every function of that module (and of the modules that import it), so that the live modules are not touched. The
 vectors must catch it at the line where the bug is; a bug that is relevant to privacy must also be seen by `leak`, an
 exact computation of what the mutated algorithm reveals.
+
+What may not enter: a bug of privacy that no exact computation sees.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The report that people look at: one self-contained page, made from report.json."""
+"""The report that people look at: one self-contained page, made from report.json.
+
+What may not enter: computing. The page shows what report.json says.
+"""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from audit.run import Report, Standing, held_by
-from audit.statements.framework import Figure, Grade, Result, Topic, Verdict
-from reference.inventory import Algorithm, Equation, Erratum, Inventory, Section, Statement, Table
+from audit.statements.framework import Figure, Grade, Result, Topic, Verdict, in_order
+from reference.inventory import Equation, Erratum, Inventory, Section
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class Page:
         return [r for r in self.report.ordered() if r.erratum == erratum and not r.expected]
 
     def sections(self) -> dict[str, str]:
-        """The sections that have entries, with their titles."""
-        titles = {s.number: s.title for s in self.inventory.sections}
+        """The sections that have entries, by number, with their names and titles."""
+        titles = {s.number: s.title if s.name == s.title else f"{s.name}: {s.title}" for s in self.inventory.sections}
         top = dict.fromkeys(e.section.partition(".")[0] for e in self.entries)
         return {number: titles.get(number, "Elsewhere") for number in top}
 
@@ -120,16 +120,15 @@ NOT_RUN = Verdict("unchecked", "not in this run")
 def _entry(id: str, inventory: Inventory, standings: Mapping[str, Standing], results: Sequence[Result]) -> Entry:
     found = inventory.entries.get(id)
     name, title, section = id, "", "?"
-    if isinstance(found, (Statement, Algorithm, Equation, Table)):
-        name, title, section = found.name, found.title, found.section
+    if found is not None:
+        name, title = found.name, found.title
         name = f"Equation {name}" if isinstance(found, Equation) else name
-    elif isinstance(found, Section):
-        name, title, section = f"Section {found.number}", found.title, found.number
-    errata = dict.fromkeys([*(e.id for e in inventory.errata_of(id)), *(r.erratum for r in results if r.erratum)])
+        section = found.number if isinstance(found, Section) else found.section
+    errata = {*(e.id for e in inventory.errata_of(id)), *(r.erratum for r in results if r.erratum)}
     standing = standings.get(id, Standing(NOT_RUN, 0, 0))
     if standing.ran == 0:
         standing = Standing(NOT_RUN, 0, 0)
-    return Entry(id, name, title, section, standing, tuple(results), tuple(errata))
+    return Entry(id, name, title, section, standing, tuple(results), in_order(errata))
 
 
 def errata(page: Page) -> list[Erratum]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from audit.markup import Html, join, tag
@@ -192,7 +192,7 @@ def _plot(figure: Figure) -> tuple[Html, float]:
     up = axis(ys, figure.y_log, bottom, TOP, zero=bars)
     styles = looks(list(series))
     draw_series = _grouped_bars if bars else _band if figure.kind == "band" else _lines
-    legend, height = _legend(list(series), styles, bottom + 48, markers=not bars)
+    legend, height = _legend(series, styles, bottom + 48, bars)
     missing = sum(not (across.shows(x) and up.shows(y)) for points in series.values() for x, y in points)
     note = (
         _text(LEFT, height + 8, f"{missing} points lie outside the scale and are not drawn", "note")
@@ -332,33 +332,37 @@ def _single_bars(figure: Figure) -> tuple[Html, float]:
     return join(parts), y + 4
 
 
-def _legend(names: Sequence[str], styles: Sequence[Look], y: float, markers: bool) -> tuple[Html, float]:
+def _legend(series: _Series, styles: Sequence[Look], y: float, bars: bool) -> tuple[Html, float]:
     """The names of the series below the plot, as many a row as fit."""
     parts: list[Html] = []
     x = 8.0
-    for name, look in zip(names, styles, strict=True):
+    for (name, points), look in zip(series.items(), styles, strict=True):
         width = 34 + 6.6 * len(fitting(name))
         if x > 8 and x + width > WIDTH:
             x, y = 8.0, y + 18
-        if markers:
-            parts.append(
-                tag(
-                    "line",
-                    x1=_c(x),
-                    x2=_c(x + 22),
-                    y1=_c(y),
-                    y2=_c(y),
-                    class_=f"curve {look.colour}",
-                    stroke_dasharray=look.dash or None,
-                )
-            )
-            if look.marker:
-                parts.append(tag("circle", cx=_c(x + 11), cy=_c(y), r=3, class_=f"dot {look.colour}"))
-        else:
+        if bars:
             parts.append(tag("rect", x=_c(x + 4), y=_c(y - 6), width=12, height=12, class_=f"bar {look.colour}"))
+        else:
+            parts.extend(_sample(look, len(points) == 1, x, y))
         parts.append(_text(x + 27, y + 4, name, "legend"))
         x += width
     return join(parts), y + 14
+
+
+def _sample(look: Look, single: bool, x: float, y: float) -> Iterator[Html]:
+    """A piece of a line and its marker, as `_lines` draws them: a single point has no line."""
+    if not single:
+        yield tag(
+            "line",
+            x1=_c(x),
+            x2=_c(x + 22),
+            y1=_c(y),
+            y2=_c(y),
+            class_=f"curve {look.colour}",
+            stroke_dasharray=look.dash or None,
+        )
+    if look.marker or single:
+        yield tag("circle", cx=_c(x + 11), cy=_c(y), r=3, class_=f"dot {look.colour}")
 
 
 def data_table(figure: Figure) -> Html:

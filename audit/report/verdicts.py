@@ -28,10 +28,7 @@ def verdict_table(model: Page, frugal: Frugal) -> Html:
         for g in GRADES
         if counts[g]
     ]
-    options = [
-        tag("option", f"{number} {title}" if number != "?" else title, value=number)
-        for number, title in model.sections().items()
-    ]
+    options = [tag("option", title, value=number) for number, title in model.sections().items()]
     controls = tag(
         "div",
         tag(
@@ -102,7 +99,7 @@ def _errata_of(model: Page, entry: Entry) -> list[Html]:
     """Links to the errata of an entry, with their titles where they are few."""
     links = [erratum_link(id) for id in entry.errata]
     if len(links) > MOST_TITLES:
-        return links
+        return [tag("span", *links, class_="rest")]
     found = [model.inventory.erratum(id) for id in entry.errata]
     titles = [formula(e.title) if e else "" for e in found]
     return [tag("span", link, title, class_="rest") for link, title in zip(links, titles, strict=True)]

@@ -15,7 +15,7 @@ import pkgutil
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -335,12 +335,6 @@ def _contradiction(outcome: Outcome) -> str:
     return ""
 
 
-def run_all(checks: Iterable[Check], seed: int) -> Iterator[Result]:
-    """Run checks one after another."""
-    for one in checks:
-        yield run_one(one, seed)
-
-
 # -------------------------------------------------------------------------------------------- verdicts
 
 Grade: TypeAlias = Literal[
@@ -380,7 +374,7 @@ def judge(results: Sequence[Result]) -> Verdict:
     named = f"{found.text}, once {words} corrected ({', '.join(slips)})"
     if found.grade == "unchecked":
         named = f"no check yet but of {'a slip' if len(slips) == 1 else 'slips'} ({', '.join(slips)})"
-    return Verdict(found.grade, named, _in_order([*found.errata, *slips]))
+    return Verdict(found.grade, named, in_order([*found.errata, *slips]))
 
 
 def _substance(text: Sequence[Result]) -> Verdict:
@@ -409,17 +403,12 @@ def _refuted(results: Sequence[Result]) -> Verdict:
 
 
 def _errata(results: Iterable[Result]) -> tuple[str, ...]:
-    return _in_order({r.erratum for r in results if r.erratum})
+    return in_order({r.erratum for r in results if r.erratum})
 
 
-def _in_order(errata: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(errata, key=erratum_order))
-
-
-def erratum_order(id: str) -> tuple[str, int]:
-    """Sort key of an erratum: E4.6 comes before E4.10."""
-    section, _, number = id.partition(".")
-    return section, int(number) if number.isdecimal() else 0
+def in_order(errata: Iterable[str]) -> tuple[str, ...]:
+    """Ids of errata as they are listed."""
+    return tuple(sorted(errata, key=inventory.erratum_order))
 
 
 def _proved(results: Sequence[Result]) -> Verdict:

@@ -178,7 +178,7 @@ def _compare_sections(inventory: Inventory, paper: TexPaper, result: Comparison)
     for section in differing:
         if any(_is_inside(other.number, section.number) for other in differing):
             continue
-        result.changed.append(f"{section.id} (text of {'Section ' + section.number if section.number else 'the end'})")
+        result.changed.append(f"{section.id} (text of {section.name})")
 
 
 def _is_inside(inner: str, outer: str) -> bool:

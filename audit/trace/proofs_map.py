@@ -15,7 +15,7 @@ from audit.errors import InputError
 from audit.trace.coverage import NO_CHECK, Trace
 from audit.trace.links import CodeLink, PytestLink, checkout
 from reference.editions import line_marks
-from reference.inventory import LINE_VERDICTS, Algorithm, AlgorithmLine, Entry, Erratum, Line
+from reference.inventory import LINE_VERDICTS, Algorithm, AlgorithmLine, Entry, Erratum, Line, Section
 
 NAME = "proofs_map.md"
 
@@ -45,12 +45,12 @@ def stale_rows(committed: str, generated: str) -> list[str]:
 def render(trace: Trace) -> str:
     """The whole map."""
     parts = [HEADER, *_summary(trace)]
-    for number, title in _chapters(trace):
-        rows = [s for s in trace.inventory.statements if _chapter(s.section) == number]
+    for chapter in _chapters(trace):
+        rows = [s for s in trace.inventory.statements if _chapter(s.section) == chapter.number]
         if rows:
-            parts += [f"\n## {_heading(number)}: {title}\n", *_statement_table(trace, rows)]
+            parts += [f"\n## {chapter.name}: {chapter.title}\n", *_statement_table(trace, rows)]
         for algorithm in trace.inventory.algorithms:
-            if _chapter(algorithm.section) == number:
+            if _chapter(algorithm.section) == chapter.number:
                 parts += _algorithm_table(trace, algorithm)
     parts += ["\n## Equations\n", *_statement_table(trace, trace.inventory.equations)]
     parts += _tables(trace)
@@ -62,16 +62,12 @@ def render(trace: Trace) -> str:
 # -------------------------------------------------------------------------------------------- sections
 
 
-def _chapters(trace: Trace) -> list[tuple[str, str]]:
-    return [(s.number, s.title) for s in trace.inventory.sections if s.number and "." not in s.number]
+def _chapters(trace: Trace) -> list[Section]:
+    return [s for s in trace.inventory.sections if s.number and "." not in s.number]
 
 
 def _chapter(section: str) -> str:
     return section.partition(".")[0]
-
-
-def _heading(number: str) -> str:
-    return f"Appendix {number}" if number.isalpha() else f"Section {number}"
 
 
 def _summary(trace: Trace) -> Iterator[str]:

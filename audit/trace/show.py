@@ -76,7 +76,7 @@ def _entry(trace: Trace, entry: Entry) -> dict[str, Any]:
     inventory = trace.inventory
     data: dict[str, Any] = {
         "id": entry.id,
-        "name": getattr(entry, "name", f"Section {getattr(entry, 'number', '')}"),
+        "name": entry.name,
         "title": entry.title,
         "section": getattr(entry, "section", None),
         "tex": list(entry.tex),

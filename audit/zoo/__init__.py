@@ -2,6 +2,8 @@
 
 `entries()` lists them; an entry knows its sampler, a pair, its claim, its exact ε and the best bound that N draws
 allow.
+
+What may not enter: a mechanism whose law is not known exactly.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The setting: feasible sets, losses with declared constants, records and neighbours, checked preconditions."""
+"""The setting: feasible sets, losses with declared constants, records and neighbours, checked preconditions.
+
+What may not enter: algorithms, privacy, anything that draws.
+"""
 
 from reference.setting.checks import require
 from reference.setting.data import Example, Relation, add, are_neighbours, remove, replace_one

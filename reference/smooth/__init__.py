@@ -1,4 +1,7 @@
-"""Section 4: smooth non-convex losses. Regular spaces, sensitivities, noise scales, Algorithms 4 and 5, bounds."""
+"""Section 4: smooth non-convex losses. Regular spaces, sensitivities, noise scales, Algorithms 4 and 5, bounds.
+
+What may not enter: formulas of another section, anything that draws.
+"""
 
 from reference.smooth.noisy_sfw import (
     fails,

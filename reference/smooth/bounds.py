@@ -531,18 +531,7 @@ def noisy_rate_tight(K: Numbers, b: int, d: int, p: Any, constants: Constants, e
     more dimensions.
     """
     L0, L1, D = _scale(K, constants)
-    data, noise = _balances(K, b, d, p, epsilon, delta)
+    data = data_factor(K, d, p) / b
+    width = gaussian_norm(K, d, dual_exponent(p)) * dimension_factor(K, d, p)
+    noise = width / (b * gaussian_mu(K, epsilon, delta))
     return D * (L0 + L1 * D) * (K.power(data, Fraction(1, 3)) + K.power(noise, Fraction(2, 5)))
-
-
-def _balances(K: Numbers, b: int, d: int, p: Any, epsilon: Exact, delta: Exact) -> tuple[Real, Real]:
-    noise = gaussian_norm(K, d, dual_exponent(p)) * dimension_factor(K, d, p)
-    return data_factor(K, d, p) / b, noise / (b * gaussian_mu(K, epsilon, delta))
-
-
-def noisy_steps_tight(K: Numbers, b: int, d: int, p: Any, epsilon: Exact, delta: Exact) -> int:
-    """⌊min{(b/φ)^{2/3}, (bμ*/(G·d^{1/p−1/2}))^{4/5}}⌋; refused below 2."""
-    data, noise = _balances(K, b, d, p, epsilon, delta)
-    T = K.floor(K.min(1 / K.power(data, Fraction(2, 3)), 1 / K.power(noise, Fraction(4, 5))))
-    require(T >= 2, "T", T, "be at least 2", f"b = {b} is too small for d = {d} and this privacy; use more records")
-    return T

@@ -52,9 +52,6 @@ class OneRound:
     bound: Real
 
 
-Attempt = Callable[[int], Rounds | None]
-
-
 def _floor_log2(argument: Callable[[Numbers], Real], power: Fraction) -> int:
     """⌊power·log2 x⌋, decided on balls."""
     return certify(lambda B: B.floor(B.log(argument(B)) * power / B.log(B(2))), bits=96).value

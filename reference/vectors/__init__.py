@@ -2,6 +2,8 @@
 
 `load(label, variant)` reads one file. The files are generated (`reference.vectors.generate`) from the cases in
 `reference.vectors.cases`, byte for byte; `manifest.sha256` lists them.
+
+What may not enter: a file that `generate` did not write.
 """
 
 from __future__ import annotations

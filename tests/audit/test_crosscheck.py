@@ -376,6 +376,16 @@ def run(case):
 """
 
 
+def test_a_client_that_never_answers_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "dead.py").write_text("raise SystemExit(3)", encoding="utf-8")
+    assert dpso("crosscheck", "gll-oracle", "--exec", f"{sys.executable} {tmp_path / 'dead.py'}") == 1
+    output = capsys.readouterr().out
+    assert "first failure: gll-oracle-corrected-absolute" in output
+    assert "the client ended in all 34 cases: none was answered" in output
+    assert output.count("exit code 3") == 1
+    assert "wrong-half" not in output, "nothing was compared, so no bug is likely"
+
+
 def test_json_has_everything(wrong_sign: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert dpso("crosscheck", "Alg:gll_oracle", "--python", wrong_sign, "--json") == 1
     data = json.loads(capsys.readouterr().out)

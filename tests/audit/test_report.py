@@ -309,6 +309,13 @@ def test_series_are_told_apart() -> None:
     assert svg.looks(["measured lower bound"])[0].dash == ""
 
 
+def test_the_legend_shows_what_is_drawn() -> None:
+    """A single point is a dot in the plot and in the legend; a line is a line in both."""
+    drawing = svg.draw(Figure("t", "x", "y", {"curve": [(0.0, 0.0), (1.0, 1.0)], "point": [(0.5, 0.5)]}), "f")
+    assert len(re.findall(r'<circle [^>]*class="dot', drawing)) == 2
+    assert len(re.findall(r'<line [^>]*class="curve', drawing)) == 1
+
+
 def test_figures_are_readable_without_eyes() -> None:
     drawing = svg.draw(PROFILE, "f")
     assert 'role="img" aria-labelledby="f-title f-desc"' in drawing
@@ -400,6 +407,14 @@ def test_the_counts_are_those_of_the_rows(paper: Inventory) -> None:
     assert rows == [e.standing.verdict.grade for e in model.entries]
     assert rows.count("refuted") == 1
     assert rows.count("conditional") == 1
+
+
+def test_errata_of_an_entry_are_listed_in_order() -> None:
+    known = inventory.load()
+    found = model_of(report_of(typical()), known).entry("thm:l2_glm")
+    assert found is not None
+    assert list(found.errata) == sorted(found.errata, key=lambda id: float(id.removeprefix("E3.")))
+    assert len(found.errata) > 9, "so that E3.6 and E3.10 can be in the wrong order"
 
 
 def test_every_figure_is_drawn_and_every_check_listed(paper: Inventory) -> None:

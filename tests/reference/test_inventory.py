@@ -134,6 +134,13 @@ def test_an_erratum_of_two_algorithms_can_name_their_lines() -> None:
     assert inventory.errata_of("alg:nSFW") == (named,)
 
 
+def test_sections_go_by_the_names_that_readers_use() -> None:
+    names = {section.id: section.name for section in load().sections}
+    assert [names[id] for id in ("abstract", "sec:results", "app:weakcnvx", "sec:PNS_conseq", "sec:ack")] == [
+        "Abstract", "Section 1.1", "Appendix B", "Appendix B.2.1", "Acknowledgements and references",
+    ]  # fmt: skip
+
+
 def test_errata_are_listed_by_section_and_number(tmp_path: Path) -> None:
     path = tmp_path / "errata.toml"
     path.write_text("".join(ERRATUM.replace("E3.1", id) for id in ("E3.10", "EB.1", "E3.9", "E1.2")), encoding="utf-8")

@@ -54,6 +54,43 @@ class Family:
     preconditions: tuple[str, ...] = field(default=())
 
 
+@dataclass(frozen=True)
+class Writer:
+    """Writes the cases of one algorithm: what differs from a base input, and draws that depend on `key` and slug."""
+
+    key: str
+    variants: tuple[str, ...]
+    base: Mapping[str, Any]
+    tight: Mapping[str, Any] | None = None
+    """The base of cases that are for the tight variant alone, where it takes other parameters."""
+
+    def match(
+        self,
+        slug: str,
+        comment: str,
+        flags: tuple[str, ...],
+        variants: tuple[str, ...] = (),
+        quiet: bool = False,
+        index: int | None = None,
+        **changes: Any,
+    ) -> Case:
+        """A case with a result: `quiet` without noise, `index` the output that is chosen."""
+        draws = without_noise if quiet else seeded(f"{self.key}|{slug}")
+        draws = draws if index is None else choosing(index, draws)
+        return Case(slug, comment, self._input(variants, changes), variants or self.variants, flags, draws=draws)
+
+    def reject(
+        self, slug: str, comment: str, flag: str, reason: str, variants: tuple[str, ...] = (), **changes: Any
+    ) -> Case:
+        """An input that must be refused."""
+        made = self._input(variants, changes)
+        return Case(slug, comment, made, variants or self.variants, (flag,), "reject", reason)
+
+    def _input(self, variants: tuple[str, ...], changes: Mapping[str, Any]) -> dict[str, Any]:
+        base = self.base if self.tight is None or variants != ("tight",) else self.tight
+        return {**base, **changes}
+
+
 # ------------------------------------------------------------------------------- reproducible material
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference.vectors.cases import Case, Family, Flag, records, seeded, without_noise
+from reference.vectors.cases import Family, Flag, Writer, records
 
 ALL = ("printed", "corrected", "tight")
 TIGHT = ("tight",)
@@ -72,23 +72,8 @@ BASE: dict[str, Any] = {
     "dataset": records("nfw", 6, 2, LABELS, 60),
 }
 
-
-def match(
-    slug: str,
-    comment: str,
-    flags: tuple[str, ...],
-    variants: tuple[str, ...] = ALL,
-    quiet: bool = False,
-    **changes: Any,
-) -> Case:
-    """A case with a result."""
-    draws = without_noise if quiet else seeded(f"nfw|{slug}")
-    return Case(slug, comment, {**BASE, **changes}, variants, flags, draws=draws)
-
-
-def reject(slug: str, comment: str, flag: str, reason: str, **changes: Any) -> Case:
-    """An input that must be refused."""
-    return Case(slug, comment, {**BASE, **changes}, ALL, (flag,), "reject", reason)
+write = Writer("nfw", ALL, BASE)
+match, reject = write.match, write.reject
 
 
 def data(n: int, d: int = 2, labels: tuple[str, ...] = LABELS) -> list[dict[str, Any]]:

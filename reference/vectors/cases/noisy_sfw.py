@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference.vectors.cases import Case, Family, Flag, choosing, seeded, without_noise
+from reference.vectors.cases import Family, Flag, Writer
 from reference.vectors.cases.smooth import COMMON
 from reference.vectors.cases.smooth import data as records_of
 
@@ -80,27 +80,8 @@ ONE_ROUND: dict[str, Any] = {
 THREE: dict[str, Any] = {"rounds": 3, "b": 5, "dataset": records_of("noisy", 45)}
 BOX = {"type": "box", "lower": ["-1", "-0.5"], "upper": ["1", "0.5"]}
 
-
-def match(
-    slug: str,
-    comment: str,
-    flags: tuple[str, ...],
-    variants: tuple[str, ...] = PAPER,
-    quiet: bool = False,
-    index: int | None = None,
-    **changes: Any,
-) -> Case:
-    """A case with a result."""
-    base = ONE_ROUND if variants == TIGHT else BASE
-    draws = without_noise if quiet else seeded(f"noisy|{slug}")
-    draws = draws if index is None else choosing(index, draws)
-    return Case(slug, comment, {**base, **changes}, variants, flags, draws=draws)
-
-
-def reject(slug: str, comment: str, flag: str, reason: str, variants: tuple[str, ...] = PAPER, **changes: Any) -> Case:
-    """An input that must be refused."""
-    base = ONE_ROUND if variants == TIGHT else BASE
-    return Case(slug, comment, {**base, **changes}, variants, (flag,), "reject", reason)
+write = Writer("noisy", PAPER, BASE, tight=ONE_ROUND)
+match, reject = write.match, write.reject
 
 
 def data(n: int, d: int = 2) -> list[dict[str, Any]]:

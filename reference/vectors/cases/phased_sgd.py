@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference.vectors.cases import Case, Family, Flag, records, seeded, without_noise
+from reference.vectors.cases import Family, Flag, Writer, records
 
 ALL = ("printed", "corrected", "tight")
 OURS = ("corrected", "tight")
@@ -74,23 +74,8 @@ BASE: dict[str, Any] = {
     "dataset": records("phased", 8, 2, LABELS, 40),
 }
 
-
-def match(
-    slug: str,
-    comment: str,
-    flags: tuple[str, ...],
-    variants: tuple[str, ...] = ALL,
-    quiet: bool = False,
-    **changes: Any,
-) -> Case:
-    """A case with a result."""
-    draws = without_noise if quiet else seeded(f"phased|{slug}")
-    return Case(slug, comment, {**BASE, **changes}, variants, flags, draws=draws)
-
-
-def reject(slug: str, comment: str, flag: str, reason: str, variants: tuple[str, ...] = ALL, **changes: Any) -> Case:
-    """An input that must be refused."""
-    return Case(slug, comment, {**BASE, **changes}, variants, (flag,), "reject", reason)
+write = Writer("phased", ALL, BASE)
+match, reject = write.match, write.reject
 
 
 def data(n: int, d: int = 2, labels: tuple[str, ...] = LABELS) -> list[dict[str, Any]]:

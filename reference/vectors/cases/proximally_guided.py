@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference.vectors.cases import Case, Family, Flag, choosing, records, seeded, without_noise
+from reference.vectors.cases import Case, Family, Flag, Writer, records
 
 BOTH = ("printed", "corrected")
 CORRECTED = ("corrected",)
@@ -68,27 +68,14 @@ BASE: dict[str, Any] = {
     "dataset": records("guided", 9, 2, LABELS, 60),
 }
 
+write = Writer("guided", BOTH, BASE)
+reject = write.reject
 
-def match(
-    slug: str,
-    comment: str,
-    flags: tuple[str, ...],
-    variants: tuple[str, ...] = BOTH,
-    quiet: bool = False,
-    index: int | None = None,
-    **changes: Any,
-) -> Case:
+
+def match(slug: str, comment: str, flags: tuple[str, ...], variants: tuple[str, ...] = (), **changes: Any) -> Case:
     """A case with a result; the last iterate is chosen unless an index is given."""
-    made = {**BASE, **changes}
-    draws = without_noise if quiet else seeded(f"guided|{slug}")
-    return Case(
-        slug, comment, made, variants, flags, draws=choosing(made["rounds"] - 1 if index is None else index, draws)
-    )
-
-
-def reject(slug: str, comment: str, flag: str, reason: str, variants: tuple[str, ...] = BOTH, **changes: Any) -> Case:
-    """An input that must be refused."""
-    return Case(slug, comment, {**BASE, **changes}, variants, (flag,), "reject", reason)
+    last = changes.get("rounds", BASE["rounds"]) - 1
+    return write.match(slug, comment, flags, variants, **{"index": last, **changes})
 
 
 def data(n: int, d: int = 2, labels: tuple[str, ...] = LABELS, scale: int = 60) -> list[dict[str, Any]]:

@@ -37,6 +37,7 @@ def test_every_room_of_the_plan_is_on_the_page_and_has_modules(sources: dict[str
         ("reference.numbers", "import reference.convex.oracle", "which stands above it"),
         ("audit.statements.section2", "from audit.report import render", "(statements) imports audit.report (report)"),
         ("audit.fast.arrays", "def f():\n    from audit import cli", "(fast) imports audit.cli (commands)"),
+        ("audit.commands.test", "import audit.bench", "(commands) imports audit.bench (bench)"),
         ("audit.errors", "from audit import markup", "import cycle"),
         ("audit.novelty", "", "say in audit/trace/imports.py to which room it belongs"),
     ],
@@ -68,6 +69,7 @@ def test_arrows_that_follow_are_left_out() -> None:
 def test_rooms_go_by_the_longest_name() -> None:
     assert room_of("audit.zoo_foreign") == "zoo"
     assert room_of("audit.foreign.grid") == "foreign"
+    assert (room_of("audit.commands.test"), room_of("audit.commands.bench")) == ("commands", "bench")
     assert room_of("audit.novelty") == ""
 
 

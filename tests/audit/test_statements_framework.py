@@ -219,7 +219,7 @@ MUTANTS = [
     ('return not self.expected and self.severity == "typo"', 'return self.severity == "typo"'),
     ('return not self.expected and self.severity == "typo"', "return not self.expected"),
     ("[r for r in text if not r.is_slip]", "list(text)"),
-    ("key=erratum_order", "key=str"),
+    ("key=inventory.erratum_order", "key=str"),
     ("max(ratios)", "min(ratios)"),
 ]
 
