@@ -3,7 +3,7 @@
 Narrow outputs (few leaves) get, for each numeric leaf, a piecewise-linear function with jumps: hinges and steps at
 quantiles of the pooled sample and at the extremes of each side (supports that differ end there). Floats get their
 granularity too: the exponent of the lowest set bit, as cumulative indicators. Tokens, and numeric leaves with few
-values, get one indicator a value and position. Wide outputs are first reduced to a few columns by
+values, get one indicator a value and position; the latter a line too. Wide outputs are first reduced to a few columns by
 `audit.blackbox.vectors`.
 """
 
@@ -216,8 +216,18 @@ def _number_columns(leaf: int, x: Array, labels: Array, smooth: int) -> list[Col
     if not _is_smooth(values):
         distinct, counts = np.unique(values, return_counts=True)
         frequent = distinct[counts >= RARE][:60]
-        return [Column(leaf, "value", frequent)] if len(frequent) > (0 if len(values) < len(x) else 1) else []
+        levels = [Column(leaf, "value", frequent)] if len(frequent) > (0 if len(values) < len(x) else 1) else []
+        return [*levels, *_trend_column(leaf, distinct, values)]
     return [_smooth_column(leaf, values, labels[known], smooth), *_granularity_column(leaf, values)]
+
+
+def _trend_column(leaf: int, distinct: Array, values: Array) -> list[Column]:
+    """A line through the few values of a leaf: what the frequent ones say of the rare ones beyond them."""
+    if len(distinct) < 3:
+        return []
+    none, scale = np.zeros(0), float(np.std(values)) or 1.0
+    low, high = float(distinct[0]), float(distinct[-1])
+    return [Column(leaf, "smooth", none, none, float(np.median(values)), scale, low, high)]
 
 
 def _smooth_column(leaf: int, values: Array, labels: Array, smooth: int) -> Column:

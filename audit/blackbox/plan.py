@@ -30,7 +30,7 @@ is so high."""
 LUCK = 1.5
 """The same for the luck of the test itself."""
 CALIBRATION_PENALTY = np.array([1e-3, 1e-2])
-SHARE = 3.0
+SHARE = 1.5
 WORTH = 600.0
 """The smoothing fit never counts more than so many draws."""
 ROUNDING = 1e-4

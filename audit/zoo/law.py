@@ -7,7 +7,8 @@ from the distribution functions. Everything is computed from the two arrays:
 - `privacy_profile(ε)` = Σ (p − e^ε q)₊ (the larger of both directions), `true_epsilon(δ)` its inverse;
 - `ideal(N)`: the bound that two Clopper–Pearson intervals (α/2 each) give on the best event, N draws a side, at
   expected counts;
-- `conditional(N)`: the bound that one conditional binomial test gives on the best one-sided event, 2N draws in all.
+- `conditional(N)`: the bound that one conditional binomial test gives on the best one-sided event, 2N draws in all;
+  `unlucky`: the same in a run that is not lucky.
 """
 
 from __future__ import annotations
@@ -82,19 +83,32 @@ class Law:
         return best
 
     def conditional(self, samples: int, delta: float = 0.0, confidence: float = 0.95) -> float:
-        """One conditional binomial on the best one-sided event of the known law."""
-        best = 0.0
+        """One conditional binomial on the best one-sided event of the known law, at expected counts."""
+        return self._best_event(samples, delta, confidence)[0]
+
+    def unlucky(self, chance: float, samples: int, delta: float = 0.0, confidence: float = 0.95) -> float:
+        """What that test says if it is as unlucky as happens with this chance: the luck of the draws, whoever tests."""
+        _, right, wrong = self._best_event(samples, delta, confidence)
+        n = round(right + wrong)
+        k = int(special.bdtrik(chance, n, right / (right + wrong))) if n else 0
+        return lower_bound(Selection(n, min(n, k), 2 * samples, delta), 1 - confidence)
+
+    def _best_event(self, samples: int, delta: float, confidence: float) -> tuple[float, float, float]:
+        """The bound on the best one-sided event, and how many of its draws are right and wrong, as expected."""
+        best = (0.0, 0.0, 0.0)
         for a, b in self.events():
             right, wrong = a * samples, b * samples
             if delta == 0:
                 q = special.betaincinv(np.maximum(right, 1e-9), wrong + 1, 1 - confidence)
-                best = max(best, float(np.max(special.logit(q))))
+                i = int(np.argmax(q))
+                best = max(best, (float(special.logit(q[i])), float(right[i]), float(wrong[i])))
                 continue
             near = np.argsort(-(np.log(np.maximum(right - samples * delta, 1e-9)) - np.log(wrong + 3)))[:2000:25]
             for i in near:
                 n, k = round(float(right[i] + wrong[i])), round(float(right[i]))
                 if 0 < k <= n:
-                    best = max(best, lower_bound(Selection(n, k, 2 * samples, delta), 1 - confidence))
+                    bound = lower_bound(Selection(n, k, 2 * samples, delta), 1 - confidence)
+                    best = max(best, (bound, float(right[i]), float(wrong[i])))
         return best
 
 
