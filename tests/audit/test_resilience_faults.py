@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import subprocess
@@ -13,12 +14,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 import sample_checks
 import sample_work
 
-from audit import executors
+from audit import executors, longrun
 from audit import run as main_job
 from audit.bench import _faults as faults
 from audit.bench._faults import Job
@@ -153,6 +155,26 @@ def test_a_journal_of_other_data_is_refused(tmp_path: Path) -> None:
         audited(out=tmp_path, resume=True, seed=1)
     with pytest.raises(ValueError, match="of another run: datasets was"):
         audit_dp(sample_work.laplace, [0.0], [2.0], epsilon=1.0, delta=1e-4, samples=20_000, out=tmp_path, resume=True)
+
+
+def test_a_journal_of_other_code_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changed code may give the same burn-in and other test draws: that cannot be left to the burn-in to notice."""
+    source = tmp_path / "changing_mechanism.py"
+    source.write_text("def noisy(dataset, size, rng):\n    return sum(dataset) + rng.laplace(size=size)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    noisy = importlib.import_module("changing_mechanism").noisy
+
+    def resumed() -> Any:
+        return audit_dp(noisy, [0.0], [1.0], epsilon=1.0, samples=2000, out=tmp_path / "out", resume=True)
+
+    assert resumed().to_dict() == resumed().to_dict() | {"seconds": ANY}
+    with monkeypatch.context() as other:
+        other.setattr(longrun, "code_mark", lambda: "0" * 16)
+        with pytest.raises(ValueError, match="of another run: code of dpso was"):
+            resumed()
+    source.write_text(source.read_text() + "# changed\n")
+    with pytest.raises(ValueError, match="of another run: code of the mechanism was"):
+        resumed()
 
 
 # ------------------------------------------------------------------------------------------------ --exec
