@@ -110,15 +110,8 @@ def _fault(
 @contextlib.contextmanager
 def cluster(workers: int = 2) -> Iterator[Any]:
     """A Dask cluster of this machine, as somebody else might have started it."""
-    import distributed
-
     path = {"PYTHONPATH": os.pathsep.join(p for p in (str(faults.ROOT), os.environ.get("PYTHONPATH", "")) if p)}
-    with (
-        executors.environment(path),
-        distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=50
-        ) as made,
-    ):
+    with executors.environment(path), executors.local_cluster(workers) as made:
         yield made
 
 

@@ -49,10 +49,10 @@ def undisturbed(timed: tuple[dict[str, Any], float]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
     with (
         executors.environment({"PYTHONPATH": os.pathsep.join([str(faults.ROOT), *sys.path])}),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as made,
+        executors.local_cluster(2) as made,
     ):
         yield made
 
