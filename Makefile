@@ -30,7 +30,7 @@ lint: $(VENV)/.has-dev
 	@echo "make lint: mypy --strict"
 	@$(BIN)/mypy --no-incremental
 
-bench: $(VENV)/.has-base
+bench: $(VENV)/.has-test
 	@echo "make bench: dpso bench $(ARGS)"
 	@$(BIN)/dpso bench $(ARGS)
 

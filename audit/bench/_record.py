@@ -17,8 +17,9 @@ _BLOCK = re.compile(r"(<!-- bench: (\w+) -->\n)(.*?)(<!-- /bench -->)", re.DOTAL
 
 
 def recorded(name: str) -> Any:
-    """The recorded result of a benchmark."""
-    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    """The recorded result of a benchmark; an empty one if there is none."""
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def rendered(name: str) -> str:
