@@ -222,10 +222,42 @@ time.time_ns = lambda: int(1e9 * time.time())
 
 def jumping_clock(job: Job, out: Path, *options: str) -> dict[str, Any]:
     """The time of day jumps by hours and decades at every look, in the driver and in its workers."""
-    folder = job.scratch / "clock"
+    return job.run(out, *options, path=_clock(job.scratch / "clock", CLOCK))
+
+
+SET_CLOCK = """
+import time
+_real = time.time
+def _now():
+    try:
+        with open({file!r}) as set_by:
+            return _real() + float(set_by.read() or 0)
+    except FileNotFoundError:
+        return _real()
+time.time = _now
+time.time_ns = lambda: int(1e9 * time.time())
+"""
+
+
+def set_clock(job: Job, out: Path, by: float, *options: str) -> dict[str, Any]:
+    """The clock is set forward or back by so many seconds in the middle, for the driver and all that it started."""
+    file = job.scratch / f"set by {by:g}"
+    process = job.start(out, *options, path=_clock(job.scratch / f"clock {by:g}", SET_CLOCK.format(file=str(file))))
+    try:
+        wait_for(lambda: records(out) >= 2, process)
+        file.write_text(repr(by))
+        if process.poll() is not None:
+            raise Fault("the run was over before the clock was set")
+        return job.finish(process)
+    finally:
+        end(process)
+
+
+def _clock(folder: Path, code: str) -> str:
+    """A folder for PYTHONPATH whose module changes the clock of every interpreter that starts with it."""
     folder.mkdir(exist_ok=True)
-    (folder / "sitecustomize.py").write_text(CLOCK)
-    return job.run(out, *options, path=str(folder))
+    (folder / "sitecustomize.py").write_text(code)
+    return str(folder)
 
 
 @contextlib.contextmanager

@@ -56,7 +56,7 @@ def run_faults(scratch: Path, progress: Progress) -> dict[str, Any]:
     """Each fault: how often it was made, and whether the result was that of the undisturbed run."""
     job = Job(scratch, FAULT_SAMPLES)
     wanted, longest = faults.timed(job)
-    two = ("--workers", "2")
+    two, cluster_here = ("--workers", "2"), ("--scheduler", executors.LOCAL)
     plan: list[tuple[str, int, Callable[[Path], dict[str, Any]]]] = [
         (
             "kill −9 of the driver, random moments",
@@ -74,6 +74,14 @@ def run_faults(scratch: Path, progress: Progress) -> dict[str, Any]:
         ("file size limit, then lifted", 1, lambda out: faults.full_quota(job, out, *two)),
         ("Ctrl-C", 1, lambda out: faults.interrupted(job, out, *two)),
         ("clock jumps by decades at every look", 1, lambda out: faults.jumping_clock(job, out, *two)),
+        (
+            "kill −9 of the driver of a Dask cluster",
+            1,
+            lambda out: faults.killed_while_writing(job, out, 2, *cluster_here),
+        ),
+        ("Ctrl-C with a Dask cluster", 1, lambda out: faults.interrupted(job, out, *cluster_here)),
+        ("clock set by 30 years, Dask cluster", 1, lambda out: faults.set_clock(job, out, 1e9, *cluster_here)),
+        ("clock set back by 30 years, Dask cluster", 1, lambda out: faults.set_clock(job, out, -1e9, *cluster_here)),
     ]
     rows = [
         _fault(name, count, scratch / f"fault-{i}", make, wanted, progress)

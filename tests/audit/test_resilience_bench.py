@@ -77,7 +77,8 @@ def test_load_and_fuzz_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert load["seconds"] == two["seconds"]
     assert 50 < load["memory_mb"] < 2000
     assert min(one["processor"], two["processor"]) > 0.1
-    assert bench.run_fuzz(tmp_path, said.append) == {"cases": 20 + len(fuzz.special_cases()), "failures": 0, "first": []}
+    cases = 20 + len(fuzz.special_cases())
+    assert bench.run_fuzz(tmp_path, said.append) == {"cases": cases, "failures": 0, "first": []}
     assert len(said) == 2
 
 

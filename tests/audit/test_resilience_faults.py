@@ -76,6 +76,11 @@ def test_ctrl_c_and_a_clock_that_jumps(job: Job, undisturbed: dict[str, Any], tm
     assert faults.jumping_clock(job, tmp_path / "b", "--workers", "2") == undisturbed
 
 
+def test_a_clock_that_is_set_while_a_cluster_works(job: Job, undisturbed: dict[str, Any], tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    assert faults.set_clock(job, tmp_path / "out", 1e9, "--scheduler", "local") == undisturbed
+
+
 def test_a_worker_that_never_answers(job: Job, undisturbed: dict[str, Any], tmp_path: Path) -> None:
     assert faults.stopped_worker(job, tmp_path / "out") == undisturbed
 
