@@ -56,7 +56,7 @@ def test_an_unknown_benchmark_is_refused(capsys: pytest.CaptureFixture[str]) -> 
 def test_the_tables_of_the_readme_are_the_recorded_results() -> None:
     text = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
     found = _record.blocks(text)
-    assert set(found) >= {"auditor", "numbers", "fast", "accounting"}
+    assert set(found) >= {"auditor", "numbers", "fast", "accounting", "resilience"}
     assert {name: table == _record.rendered(name) for name, table in found.items()} == dict.fromkeys(found, True)
 
 
