@@ -1,6 +1,7 @@
 # Four verbs. Each makes what it needs in .venv (nothing outside this folder) and says what it does.
 #   make audit   install, then run the main job (dpso audit)
-#   make test    install with the test extra, then run all tests
+#   make test    install with what the tests need (a cluster too, and the examples' libraries if they can be had),
+#                then run all tests
 #   make lint    ruff and mypy --strict
 #   make bench   the measurements behind the README's tables
 # Needs make and Python 3.11 or newer; PYTHON=... names another interpreter.
@@ -29,7 +30,7 @@ lint: $(VENV)/.has-dev
 	@echo "make lint: mypy --strict"
 	@$(BIN)/mypy --no-incremental
 
-bench: $(VENV)/.has-base
+bench: $(VENV)/.has-test
 	@echo "make bench: dpso bench $(ARGS)"
 	@$(BIN)/dpso bench $(ARGS)
 
@@ -41,14 +42,16 @@ $(VENV)/.has-base: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.has-test: pyproject.toml | $(BIN)/python
-	@echo "installing dpso[test] into $(VENV)"
-	@$(PIP) -e '.[test]'
+	@echo "installing dpso[test,cluster,examples] into $(VENV)"
+	@$(PIP) -e '.[test,cluster]'
+	@$(PIP) -e '.[examples]' 2>$(VENV)/examples.log || \
+	  echo "the libraries of the extra 'examples' cannot be installed here ($(VENV)/examples.log): their tests are skipped"
 	@touch $@ $(VENV)/.has-base
 
-$(VENV)/.has-dev: pyproject.toml | $(BIN)/python
-	@echo "installing dpso[test,dev] into $(VENV)"
-	@$(PIP) -e '.[test,dev]'
-	@touch $@ $(VENV)/.has-base $(VENV)/.has-test
+$(VENV)/.has-dev: $(VENV)/.has-test
+	@echo "installing dpso[dev] into $(VENV)"
+	@$(PIP) -e '.[dev]'
+	@touch $@
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer found; name one: make PYTHON=/path/to/python3" >&2; exit 2; }

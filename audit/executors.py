@@ -501,6 +501,17 @@ def _hold(frozen: Frozen) -> Frozen:
     return frozen
 
 
+def local_cluster(workers: int) -> Any:
+    """A Dask cluster of this machine, to be closed. It has no page, and its port is any free one of this machine."""
+    return importlib.import_module("distributed").LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        dashboard_address=None,
+        scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+        silence_logs=logging.CRITICAL,
+    )
+
+
 class _Dask(_Session):
     def __init__(self, who: Crew, frozen: Frozen):
         try:
@@ -521,14 +532,7 @@ class _Dask(_Session):
         if where == LOCAL:
             self._end.enter_context(environment(ENVIRONMENT))
             with interrupts_held():
-                where = self._end.enter_context(
-                    self._distributed.LocalCluster(
-                        n_workers=self._who.workers,
-                        threads_per_worker=1,
-                        dashboard_address=None,
-                        silence_logs=logging.CRITICAL,
-                    )
-                )
+                where = self._end.enter_context(local_cluster(self._who.workers))
         try:
             self._client = self._end.enter_context(
                 self._distributed.Client(where, timeout=CONNECT, set_as_default=False)

@@ -8,16 +8,21 @@ refused: a journal is believed wholly or not at all.
 
 A lock file keeps a second driver out. The lock is the system's (it ends with its process, however that ends), not the
 file's existence. Values are JSON and are checked by whoever reads them; nothing is unpickled.
+
+What was computed by other code must not be mixed with what is computed now: `code_mark` names the code.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
+import platform
 import weakref
 from collections.abc import Iterator, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
 
@@ -35,6 +40,12 @@ LONGEST = 64 * 2**20
 """No record is longer."""
 CHECK = 32
 """Characters of a checksum."""
+ROOT = Path(__file__).parent.parent
+"""Where the packages are."""
+CODE = ("reference/**/*.py", "reference/**/*.toml", "reference/**/*.json", "audit/**/*.py", "audit/**/*.toml")
+"""What decides results: sources and what they read. Not the JSON of `audit`, which holds results of earlier runs."""
+LIBRARIES = ("numpy", "scipy", "mpmath", "python-flint")
+"""What else computes."""
 
 
 class JournalError(ValueError):
@@ -68,7 +79,7 @@ class Journal:
         self._run = _plain(run)
         self._plan: Any = None
         self._file: IO[bytes] | None = None
-        self._lock = _locked(folder)
+        self._lock: IO[bytes] | None = _locked(folder)
         _open_ones.add(self)
         try:
             if os.path.lexists(self.path):
@@ -235,7 +246,7 @@ def _open(path: Path, flags: int) -> IO[bytes]:
         raise JournalError(f"{path}: cannot be opened ({error.strerror}); name another --out") from None
 
 
-def _locked(folder: Path) -> IO[bytes] | None:
+def _locked(folder: Path) -> IO[bytes]:
     lock = _open(folder / LOCK, os.O_RDWR | os.O_CREAT)
     if fcntl is not None:
         try:
@@ -246,6 +257,23 @@ def _locked(folder: Path) -> IO[bytes] | None:
                 f"{folder}: another run is at work in this folder; wait for it, or name another --out"
             ) from None
     return lock
+
+
+@contextlib.contextmanager
+def sole_driver(folder: Path) -> Iterator[None]:
+    """Within: no other driver works in the folder."""
+    with _locked(folder):
+        yield
+
+
+@functools.cache
+def code_mark(root: Path = ROOT) -> str:
+    """A hash of the code: the files of the packages, and the versions of Python and of the libraries that compute."""
+    digest = hashlib.blake2b(digest_size=8)
+    for file in sorted({file for pattern in CODE for file in root.glob(pattern)}):
+        digest.update(_encode([file.relative_to(root).as_posix(), file.read_text(encoding="utf-8")]))
+    digest.update(_encode([platform.python_version(), *map(version, LIBRARIES)]))
+    return digest.hexdigest()
 
 
 def _sync_folder(folder: Path) -> None:

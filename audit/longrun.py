@@ -27,6 +27,7 @@ import hashlib
 import json
 import os
 import pickle
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,7 +45,7 @@ from audit.blackbox.plan import Plan, Selected
 from audit.blackbox.sampling import TEST, BlockName, CallableTarget, Pair, Target, TargetError, draw_block
 from audit.executors import Crew, Meter, carry_out, here
 from audit.foreign.isolate import IsolatedTarget
-from audit.journal import Journal, JournalError
+from audit.journal import Journal, JournalError, code_mark
 
 Array = np.ndarray
 
@@ -361,21 +362,29 @@ def fingerprint(work: Work) -> dict[str, Any]:
 
 
 def describe_run(target: Target, pairs: Sequence[Pair], **options: Any) -> dict[str, Any]:
-    """What a journal says of its run: the options, the mechanism's name, and a hash of the datasets."""
+    """What a journal says of its run: the options, the mechanism, the code, and a hash of the datasets."""
     digest = hashlib.blake2b(digest_size=16)
     for pair in pairs:
         digest.update(canonical(pair.dataset) + b"|" + canonical(pair.neighbour) + b";")
-    return {**options, "mechanism": _name(target), "datasets": digest.hexdigest()}
+    name, source = _origin(target)
+    code = {"code of dpso": code_mark(), "code of the mechanism": source}
+    return {**options, "mechanism": name, **code, "datasets": digest.hexdigest()}
 
 
-def _name(target: Target) -> str:
+def _origin(target: Target) -> tuple[str, str]:
+    """What the mechanism is called, and a hash of the file that it stands in ("" if there is none).
+
+    Of a command nothing but the burn-in tells whether it is still the same.
+    """
     while hasattr(target, "inner"):
         target = target.inner
     if hasattr(target, "command"):
-        return f"command {target.command}"
+        return f"command {target.command}", ""
     mechanism = getattr(target, "mechanism", target)
     kind = mechanism if hasattr(mechanism, "__qualname__") else type(mechanism)
-    return f"{kind.__module__}:{kind.__qualname__}"
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    source = Path(file).read_bytes() if file is not None and Path(file).is_file() else b""
+    return f"{kind.__module__}:{kind.__qualname__}", hashlib.blake2b(source, digest_size=8).hexdigest()
 
 
 def canonical(value: Any) -> bytes:

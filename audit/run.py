@@ -28,6 +28,7 @@ import audit.statements
 from audit.errors import InputError, one_line
 from audit.executors import ENVIRONMENT, WorkersLost, carry_out, dask, environment, interrupts_held
 from audit.inputs import read_json
+from audit.journal import JournalError, code_mark, sole_driver
 from audit.statements.framework import (
     LEVELS,
     Check,
@@ -101,6 +102,8 @@ class Report:
     """How many checks each statement has at this level, whether or not this run includes them."""
     only: list[str] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
+    code: str = field(default_factory=code_mark)
+    """A hash of the code that gave the results: those of other code are not mixed with them."""
 
     @property
     def complete(self) -> bool:
@@ -153,6 +156,7 @@ class Report:
             "level": self.level,
             "seed": self.seed,
             "only": self.only,
+            "code": self.code,
             "complete": self.complete,
             "planned": self.planned,
             "available": self.available,
@@ -168,7 +172,13 @@ class Report:
         if data["schema"] != SCHEMA or data["level"] not in LEVELS:
             raise ValueError(f"schema {data['schema']!r} and level {data['level']!r} are not of this version")
         report = cls(
-            data["level"], data["seed"], dict(data["planned"]), dict(data["available"]), list(data["only"]), results
+            data["level"],
+            data["seed"],
+            dict(data["planned"]),
+            dict(data["available"]),
+            list(data["only"]),
+            results,
+            data.get("code", ""),
         )
         strangers = [r.name for r in results if r.name not in report.planned]
         if strangers:
@@ -398,6 +408,17 @@ def report_path(out: Path) -> Path:
     return out / "report.json"
 
 
+@contextlib.contextmanager
+def alone_in(out: Path) -> Generator[None]:
+    """Within: the folder is this run's; while another run is at work in it, it is refused."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(sole_driver(out))
+        except JournalError as error:
+            raise InputError(f"--out {error}") from None
+        yield
+
+
 def save(report: Report, path: Path) -> None:
     """Write the report so that a reader sees the old one or the new one, never half of it."""
     write(path, json.dumps(report.to_json(), indent=1, allow_nan=False) + "\n")
@@ -426,13 +447,14 @@ def load(path: Path, fresh: Report) -> Report:
     except (InputError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         reason = one_line(f"{type(error).__name__}: {error}")
         raise InputError(f"--resume: {path} is not a report of this program ({reason}); use another --out") from None
-    for what in ("level", "seed", "only", "planned", "available"):
+    for what in _WORDS:
         if getattr(found, what) != getattr(fresh, what):
             raise InputError(f"--resume: {path} is of another {_WORDS[what]}; use another --out or drop --resume")
     return found
 
 
 _WORDS = {
+    "code": "version of the code",
     "level": "level",
     "seed": "seed",
     "only": "--only",

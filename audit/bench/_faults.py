@@ -1,9 +1,8 @@
 """Real faults for a running `dpso test`: processes are killed, stopped, interrupted; the disk fills; the clock jumps.
 
 Each function drives one run through a fault (and on to its end, with `--resume` where the run ended) and returns the
-result; it should
-be the result of the undisturbed run, bit for bit, but for the seconds. Shared by the tests (small) and by
-`dpso bench resilience`.
+result; it should be the result of the undisturbed run, bit for bit, but for the seconds. A fault that came too late, to
+a run that was over, is no fault and raises. Shared by the tests (small) and by `dpso bench resilience`.
 """
 
 from __future__ import annotations
@@ -121,31 +120,51 @@ def end(process: subprocess.Popen[str]) -> None:
 # ---------------------------------------------------------------------------------------------------- faults
 
 
-def kills(job: Job, out: Path, count: int, seed: int, longest: float, *options: str) -> tuple[int, dict[str, Any]]:
-    """Kill −9 the driver `count` times at random moments, going on each time; the kills that hit, and the result."""
+def timed(job: Job) -> tuple[dict[str, Any], float]:
+    """The result of the undisturbed run, and the seconds that it took."""
+    began = time.monotonic()
+    return job.run(None), time.monotonic() - began
+
+
+def kills(job: Job, out: Path, count: int, seed: int, longest: float, *options: str) -> dict[str, Any]:
+    """Kill −9 the driver `count` times at random moments of at most `longest` seconds, going on each time.
+
+    A run that is over before it can be killed gives its result; the next kills hit a new run. If several results
+    come about they must be the same.
+    """
     rng = random.Random(seed)
-    done = 0
+    done, results = 0, []
     while done < count:
         process = job.start(out, *options)
         try:
             process.wait(rng.uniform(0.0, longest))
+            results.append(job.finish(process))
+            shutil.rmtree(out)
         except subprocess.TimeoutExpired:
             process.kill()  # the driver alone: its workers must notice
-            done += 1
             process.communicate()
-            continue
-        if done < count:  # it was done before it could be killed: the next kills hit a new run
-            job.finish(process)
-            shutil.rmtree(out)
-    return done, job.run(out, *options)
+            done += process.returncode == -signal.SIGKILL
+    results.append(job.run(out, *options))
+    if any(result != results[0] for result in results):
+        raise Fault("two runs that went on after kills gave different results")
+    return results[0]
+
+
+def _send(process: subprocess.Popen[str], pid: int, sent: signal.Signals) -> None:
+    """Send a signal to a process of a run that is not over (a negative number: to a group of processes)."""
+    if process.poll() is not None:
+        raise Fault("the run was over before the fault")
+    os.kill(pid, sent)
 
 
 def killed_while_writing(job: Job, out: Path, after: int, *options: str) -> dict[str, Any]:
     """Kill −9 the driver as soon as the journal has so many records; then go on."""
     process = job.start(out, *options)
     wait_for(lambda: records(out) >= after, process)
-    process.kill()
+    _send(process, process.pid, signal.SIGKILL)
     process.communicate()
+    if process.returncode != -signal.SIGKILL:
+        raise Fault("the run was over before the kill")
     return job.run(out, *options)
 
 
@@ -153,7 +172,7 @@ def interrupted(job: Job, out: Path, *options: str) -> dict[str, Any]:
     """Ctrl-C in the middle, which must end the run cleanly; then go on."""
     process = job.start(out, *options)
     wait_for(lambda: records(out) >= 2, process)
-    os.killpg(process.pid, signal.SIGINT)
+    _send(process, -process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=LIMIT)
     if process.returncode != 130 or "Traceback" in errors or "--resume" not in errors:
         raise Fault(f"Ctrl-C ended the run with {process.returncode}: {errors[-500:]}")
@@ -165,7 +184,7 @@ def stopped_worker(job: Job, out: Path) -> dict[str, Any]:
     process = job.start(out, "--workers", "2", "--patience", "1")
     try:
         wait_for(lambda: records(out) >= 2, process)
-        os.kill(wait_for(lambda: children(process.pid), process)[0], signal.SIGSTOP)
+        _send(process, wait_for(lambda: children(process.pid), process)[0], signal.SIGSTOP)
         return job.finish(process)
     finally:
         end(process)
@@ -176,7 +195,7 @@ def killed_worker(job: Job, out: Path) -> dict[str, Any]:
     process = job.start(out, "--workers", "2")
     try:
         wait_for(lambda: records(out) >= 2, process)
-        os.kill(wait_for(lambda: children(process.pid), process)[0], signal.SIGKILL)
+        _send(process, wait_for(lambda: children(process.pid), process)[0], signal.SIGKILL)
         return job.finish(process)
     finally:
         end(process)
@@ -187,7 +206,7 @@ def cluster_worker(job: Job, out: Path, cluster: Any, sent: signal.Signals) -> d
     process = job.start(out, "--scheduler", cluster.scheduler_address, "--patience", "3")
     try:
         wait_for(lambda: records(out) >= 2, process)
-        os.kill(next(iter(cluster.workers.values())).process.pid, sent)
+        _send(process, next(iter(cluster.workers.values())).process.pid, sent)
         return job.finish(process)
     finally:
         end(process)
@@ -203,10 +222,42 @@ time.time_ns = lambda: int(1e9 * time.time())
 
 def jumping_clock(job: Job, out: Path, *options: str) -> dict[str, Any]:
     """The time of day jumps by hours and decades at every look, in the driver and in its workers."""
-    folder = job.scratch / "clock"
+    return job.run(out, *options, path=_clock(job.scratch / "clock", CLOCK))
+
+
+SET_CLOCK = """
+import time
+_real = time.time
+def _now():
+    try:
+        with open({file!r}) as set_by:
+            return _real() + float(set_by.read() or 0)
+    except FileNotFoundError:
+        return _real()
+time.time = _now
+time.time_ns = lambda: int(1e9 * time.time())
+"""
+
+
+def set_clock(job: Job, out: Path, by: float, *options: str) -> dict[str, Any]:
+    """The clock is set forward or back by so many seconds in the middle, for the driver and all that it started."""
+    file = job.scratch / f"set by {by:g}"
+    process = job.start(out, *options, path=_clock(job.scratch / f"clock {by:g}", SET_CLOCK.format(file=str(file))))
+    try:
+        wait_for(lambda: records(out) >= 2, process)
+        file.write_text(repr(by))
+        if process.poll() is not None:
+            raise Fault("the run was over before the clock was set")
+        return job.finish(process)
+    finally:
+        end(process)
+
+
+def _clock(folder: Path, code: str) -> str:
+    """A folder for PYTHONPATH whose module changes the clock of every interpreter that starts with it."""
     folder.mkdir(exist_ok=True)
-    (folder / "sitecustomize.py").write_text(CLOCK)
-    return job.run(out, *options, path=str(folder))
+    (folder / "sitecustomize.py").write_text(code)
+    return str(folder)
 
 
 @contextlib.contextmanager

@@ -340,16 +340,19 @@ def special_cases() -> list[Case]:
     pair = ("data.json", b'{"dataset": [0], "neighbour": [1]}')
     outside = "../outside/precious"
     kept = ("--data=data.json", "--out=out", "--resume")
+    audit = ("audit", "--only=E3.1", "--out=out", "--workers=1")
+    written = ("lock", "report.json", "report.json.tmp", "report.html")
     return [
         Case((*test, "--data=data.json"), (("data.json", huge),)),
         Case(("sensitivity", "hostile_mechanisms:length", "--data=data.json", "--claimed=1"), (("data.json", huge),)),
         Case(("trace", "--paper=paper.tex"), (("paper.tex", huge),)),
         Case((*test, *kept), (pair, ("out/journal.jsonl", huge))),
-        Case(("audit", "--only=lem:oracle", "--out=out", "--resume"), (("out/report.json", huge),)),
+        Case((*audit, "--resume"), (("out/report.json", huge),)),
         Case((*test, *kept), (pair, ("out/journal.jsonl", outside))),
         Case((*test, *kept), (pair, ("out/journal.jsonl.new", outside))),
         Case((*test, *kept), (pair, ("out/lock", outside))),
         Case((*test, *kept), (pair, ("out/result.json", outside))),
+        *(Case(audit, ((f"out/{name}", outside),)) for name in written),
         Case((*test, "--data=.")),
         Case((*test, "--data=/dev/null")),
         Case((*test, "--data=/proc/self/mem")),

@@ -2,7 +2,8 @@
 by a test.
 
 A table stands between `<!-- bench: NAME -->` and `<!-- /bench -->` and is exactly what the benchmark's `render` makes
-of `results/NAME.json`; `dpso bench NAME --record` writes both.
+of `results/NAME.json` (with `<!-- bench: NAME headline -->` what its `headline` makes); `dpso bench NAME --record`
+writes all of them.
 """
 
 from __future__ import annotations
@@ -14,22 +15,25 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
-_BLOCK = re.compile(r"(<!-- bench: (\w+) -->\n)(.*?)(<!-- /bench -->)", re.DOTALL)
+_BLOCK = re.compile(r"(<!-- bench: (\w+(?: headline)?) -->\n)(.*?)(<!-- /bench -->)", re.DOTALL)
 
 
 def recorded(name: str) -> Any:
-    """The recorded result of a benchmark."""
-    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    """The recorded result of a benchmark; an empty one if there is none."""
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
-def rendered(name: str) -> str:
+def rendered(block: str) -> str:
     """The table of the recorded result, as it stands on its page."""
+    name, _, headline = block.partition(" ")
     module = importlib.import_module(f"audit.bench.{name}")
-    return f"\n{module.render(recorded(name)).strip()}\n\n"
+    table = (module.headline if headline else module.render)(recorded(name))
+    return f"\n{table.strip()}\n\n"
 
 
 def blocks(text: str) -> dict[str, str]:
-    """The tables of a Markdown text, by benchmark."""
+    """The tables of a Markdown text, by what stands in their marker."""
     return {match[2]: match[3] for match in _BLOCK.finditer(text)}
 
 
@@ -39,10 +43,13 @@ def pages(readme: Path) -> list[Path]:
 
 
 def record(name: str, result: Any, readme: Path) -> None:
-    """Keep a result, and put its table where a page marks the place."""
+    """Keep a result, and put its tables where a page marks the place."""
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    table = rendered(name)
+
+    def renewed(match: re.Match[str]) -> str:
+        table = rendered(match[2]) if match[2].partition(" ")[0] == name else match[3]
+        return match[1] + table + match[4]
+
     for page in pages(readme):
-        text = page.read_text(encoding="utf-8")
-        page.write_text(_BLOCK.sub(lambda m: m[1] + (table if m[2] == name else m[3]) + m[4], text), encoding="utf-8")
+        page.write_text(_BLOCK.sub(renewed, page.read_text(encoding="utf-8")), encoding="utf-8")

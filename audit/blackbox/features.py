@@ -3,8 +3,8 @@
 Narrow outputs (few leaves) get, for each numeric leaf, a piecewise-linear function with jumps: hinges and steps at
 quantiles of the pooled sample and at the extremes of each side (supports that differ end there). Floats get their
 granularity too: the exponent of the lowest set bit, as cumulative indicators. Tokens, and numeric leaves with few
-values, get one indicator a value and position; the latter a line too. Wide outputs are first reduced to a few columns by
-`audit.blackbox.vectors`.
+values, get one indicator a value and position; the latter a line too. Wide outputs are first reduced to a few columns
+by `audit.blackbox.vectors`.
 """
 
 from __future__ import annotations

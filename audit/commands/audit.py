@@ -62,6 +62,12 @@ def run(args: argparse.Namespace) -> int:
     if not checks:
         raise InputError(f"--level {args.level}: no check to run; try --level deep")
     path = job.report_path(args.out)
+    with job.alone_in(args.out):
+        return _run_in(path, checks, args)
+
+
+def _run_in(path: Path, checks: list[Check], args: argparse.Namespace) -> int:
+    """Run the checks that the report at `path` lacks, keep it up to date, and conclude."""
     report = job.new_report(args.level, args.seed, checks, args.only)
     if args.resume:
         report = job.load(path, report)

@@ -24,6 +24,7 @@ EXAMPLE = "dpso bench numbers"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("names", metavar="NAME", nargs="*", help=f"which: {', '.join(_names())} (default all)")
+    parser.add_argument("--parts", metavar="PART", nargs="+", default=[], help="parts of resilience (default all)")
     parser.add_argument("--record", action="store_true", help="keep the results, and renew the README's tables")
 
 
@@ -37,15 +38,28 @@ def _module(name: str) -> ModuleType:
     return importlib.import_module(f"audit.bench.{name}")
 
 
+def _check_parts(parts: list[str], modules: dict[str, ModuleType]) -> None:
+    """Refuse parts that a benchmark does not have."""
+    for name, module in modules.items():
+        known = getattr(module, "PARTS", {})
+        for part in parts:
+            if part not in known:
+                raise InputError(f"--parts {part}: {name} has {', '.join(known) or 'no parts'}")
+
+
 def run(args: argparse.Namespace) -> int:
     """Run the named benchmarks and print their tables (or, with --json, their results)."""
     modules = {name: _module(name) for name in (args.names or _names())}
+    _check_parts(args.parts, modules)
     results = {}
     for name, module in modules.items():
         print(f"bench {name}: {module.HELP}", file=sys.stderr)
-        results[name] = module.run(lambda message: print(f"  {message}", file=sys.stderr))
+        results[name] = module.run(
+            lambda message: print(f"  {message}", file=sys.stderr), **({"parts": args.parts} if args.parts else {})
+        )
         if args.record:
-            _record.record(name, results[name], ROOT / "README.md")
+            kept = _record.recorded(name) if args.parts else {}
+            _record.record(name, kept | results[name], ROOT / "README.md")
         if not args.json:
             print(f"\n### {name}\n\n{module.render(results[name])}")
     if args.json:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import subprocess
@@ -13,12 +14,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 import sample_checks
 import sample_work
 
-from audit import executors
+from audit import executors, longrun
 from audit import run as main_job
 from audit.bench import _faults as faults
 from audit.bench._faults import Job
@@ -36,32 +38,47 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(job: Job) -> dict[str, Any]:
-    return job.run(None)
+def timed(job: Job) -> tuple[dict[str, Any], float]:
+    return faults.timed(job)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(timed: tuple[dict[str, Any], float]) -> dict[str, Any]:
+    return timed[0]
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
     with (
         executors.environment({"PYTHONPATH": os.pathsep.join([str(faults.ROOT), *sys.path])}),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as made,
+        executors.local_cluster(2) as made,
     ):
         yield made
 
 
-def test_kill_9_of_the_driver(job: Job, undisturbed: dict[str, Any], tmp_path: Path) -> None:
-    """Three kills: at a random moment, then while the journal is being written, here and with workers."""
-    hits, result = faults.kills(job, tmp_path / "a", 1, seed=1, longest=2.0)
-    assert hits == 1
-    assert result == undisturbed
-    assert faults.killed_while_writing(job, tmp_path / "b", 2) == undisturbed
-    assert faults.killed_while_writing(job, tmp_path / "c", 2, "--workers", "2") == undisturbed
+@pytest.mark.parametrize("seed", range(4))
+def test_kill_9_of_the_driver(seed: int, job: Job, timed: tuple[dict[str, Any], float], tmp_path: Path) -> None:
+    """Five kills each, at random moments, going on every time: 20 in all, half of them with worker processes."""
+    workers = ("--workers", "2") if seed % 2 else ()
+    assert faults.kills(job, tmp_path / "out", 5, seed, timed[1], *workers) == timed[0]
+
+
+@pytest.mark.parametrize("workers", [(), ("--workers", "2")], ids=["here", "2 workers"])
+def test_kill_9_while_the_journal_is_written(
+    workers: tuple[str, ...], job: Job, undisturbed: dict[str, Any], tmp_path: Path
+) -> None:
+    assert faults.killed_while_writing(job, tmp_path / "out", 2, *workers) == undisturbed
 
 
 def test_ctrl_c_and_a_clock_that_jumps(job: Job, undisturbed: dict[str, Any], tmp_path: Path) -> None:
     assert faults.interrupted(job, tmp_path / "a", "--workers", "2") == undisturbed
     assert faults.jumping_clock(job, tmp_path / "b", "--workers", "2") == undisturbed
+
+
+def test_a_clock_that_is_set_while_a_cluster_works(job: Job, undisturbed: dict[str, Any], tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    assert faults.set_clock(job, tmp_path / "out", 1e9, "--scheduler", "local") == undisturbed
 
 
 def test_a_worker_that_never_answers(job: Job, undisturbed: dict[str, Any], tmp_path: Path) -> None:
@@ -102,6 +119,7 @@ def test_a_second_driver_and_a_forgotten_resume_are_refused(job: Job, tmp_path: 
     out = tmp_path / "out"
     first = job.start(out)
     faults.wait_for(lambda: faults.records(out) >= 1, first)
+    first.send_signal(signal.SIGSTOP)  # it is at work for as long as the second takes to start
     second = job.start(out)
     _, errors = second.communicate(timeout=60)
     faults.end(first)
@@ -153,6 +171,26 @@ def test_a_journal_of_other_data_is_refused(tmp_path: Path) -> None:
         audited(out=tmp_path, resume=True, seed=1)
     with pytest.raises(ValueError, match="of another run: datasets was"):
         audit_dp(sample_work.laplace, [0.0], [2.0], epsilon=1.0, delta=1e-4, samples=20_000, out=tmp_path, resume=True)
+
+
+def test_a_journal_of_other_code_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changed code may give the same burn-in and other test draws: that cannot be left to the burn-in to notice."""
+    source = tmp_path / "changing_mechanism.py"
+    source.write_text("def noisy(dataset, size, rng):\n    return sum(dataset) + rng.laplace(size=size)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    noisy = importlib.import_module("changing_mechanism").noisy
+
+    def resumed() -> Any:
+        return audit_dp(noisy, [0.0], [1.0], epsilon=1.0, samples=2000, out=tmp_path / "out", resume=True)
+
+    assert resumed().to_dict() == resumed().to_dict() | {"seconds": ANY}
+    with monkeypatch.context() as other:
+        other.setattr(longrun, "code_mark", lambda: "0" * 16)
+        with pytest.raises(ValueError, match="of another run: code of dpso was"):
+            resumed()
+    source.write_text(source.read_text() + "# changed\n")
+    with pytest.raises(ValueError, match="of another run: code of the mechanism was"):
+        resumed()
 
 
 # ------------------------------------------------------------------------------------------------ --exec

@@ -9,6 +9,7 @@ import contextlib
 import io
 import json
 import os
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -76,6 +77,25 @@ def test_the_net_catches_what_it_should(tmp_path: Path, monkeypatch: pytest.Monk
             assert found.startswith(expected), (text, found)
         act(fine)
         assert box.attempt(Case(("x",))) is None
+
+
+UNPICKLING = re.compile(r"pickle\.loads?\(|Unpickler|allow_pickle|\bmarshal\.|\bshelve\b|joblib|cloudpickle\.load")
+
+
+def test_nothing_is_unpickled_from_a_file() -> None:
+    """Three modules unpickle, each what a process that it started sends through a pipe; pickle.load takes stdin's."""
+    root = Path(fuzz.__file__).parent.parent.parent
+    found = {
+        path.relative_to(root).as_posix(): sorted(set(UNPICKLING.findall(path.read_text(encoding="utf-8"))))
+        for package in ("audit", "reference")
+        for path in (root / package).rglob("*.py")
+    }
+    assert {name: calls for name, calls in found.items() if calls} == {
+        "audit/executors.py": ["pickle.loads("],
+        "audit/foreign/isolate.py": ["pickle.loads("],
+        "audit/run.py": ["pickle.load(", "pickle.loads("],
+    }
+    assert "pickle.load(sys.stdin.buffer)" in (root / "audit/run.py").read_text(encoding="utf-8")
 
 
 def test_depth_is_counted_without_recursion() -> None:

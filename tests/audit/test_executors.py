@@ -29,10 +29,10 @@ def answers(who: Crew, function: Callable[[Any, Any], Any], shared: Any = None, 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """A Dask cluster with two workers that are watched over."""
-    distributed = pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
     with (
         executors.environment({"PYTHONPATH": os.pathsep.join(sys.path)}),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as made,
+        executors.local_cluster(2) as made,
     ):
         yield made
 
@@ -50,6 +50,11 @@ def test_the_same_answers_here_and_in_processes() -> None:
 
 def test_and_on_a_cluster(cluster: Any) -> None:
     assert answers(dask(cluster.scheduler_address), sample_work.square) == SQUARES
+
+
+def test_and_on_one_started_for_the_occasion_beside_another(cluster: Any) -> None:
+    """Two clusters of one machine do not want the same port; a warning would fail this test."""
+    assert answers(dask("local", workers=1), sample_work.square) == SQUARES
 
 
 @pytest.mark.parametrize("who", [here(), processes(1)], ids=str)

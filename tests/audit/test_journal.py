@@ -130,6 +130,28 @@ def test_an_earlier_run_is_not_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / journal.NAME).read_bytes() == whole
 
 
+def test_the_mark_of_the_code_follows_sources_and_what_they_read_not_recorded_results(tmp_path: Path) -> None:
+    written_files = ("audit/a.py", "audit/deep/b.toml", "reference/c.json", "audit/deep/results.json", "audit/a.pyc")
+    for name in written_files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("1")
+
+    def mark() -> str:
+        journal.code_mark.cache_clear()
+        return journal.code_mark(tmp_path)
+
+    before = mark()
+    assert before == mark()
+    counted = []
+    for name in written_files:
+        (tmp_path / name).write_text("2")
+        counted += [name] if mark() != before else []
+        (tmp_path / name).write_text("1")
+    assert counted == list(written_files[:3])
+    (tmp_path / "audit/a.py").rename(tmp_path / "audit/moved.py")
+    assert mark() != before
+
+
 HOLDER = """
 import sys, time
 from pathlib import Path

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -266,6 +267,8 @@ def test_resume_without_a_report_is_a_fresh_start(use: Callable[..., None], tmp_
         (lambda d: d | {"level": "deep"}, "is of another level"),
         (lambda d: d | {"only": ["x"]}, "is of another --only"),
         (lambda d: d | {"available": {}}, "is of another set of checks"),
+        (lambda d: d | {"code": "0" * 16}, "is of another version of the code; use another --out or drop --resume"),
+        (lambda d: {k: v for k, v in d.items() if k != "code"}, "is of another version of the code"),
         (lambda d: d | {"schema": 99}, "is not a report of this program"),
         (lambda d: d | {"planned": {}}, "is not a report of this program (ValueError: "),
         (lambda d: d | {"results": [{}]}, "is not a report of this program (KeyError: "),
@@ -288,6 +291,34 @@ def test_a_report_that_cannot_be_resumed(
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_a_changed_check_is_noticed_on_resume(tmp_path: Path) -> None:
+    """On a copy of the program: one more comment in the module of a check, and the report counts as other code's."""
+    for package in ("reference", "audit"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    command = [sys.executable, "-m", "audit.cli", "audit", "--only", "E3.1", "--out", "out", "--resume", "--workers=1"]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def resumed() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+    assert [resumed().returncode for _ in range(2)] == [0, 0]
+    changed = tmp_path / "audit" / "statements" / "section3.py"
+    changed.write_text(changed.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
+    refused = resumed()
+    assert refused.returncode == 2
+    assert "out/report.json is of another version of the code; use another --out or drop --resume" in refused.stderr
+
+
+def test_a_second_audit_in_the_same_folder_is_refused(
+    use: Callable[..., None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with job.alone_in(tmp_path):
+        assert main(["audit", "--out", str(tmp_path)]) == 2
+    assert "another run is at work in this folder; wait for it" in capsys.readouterr().err
+    assert not (tmp_path / "report.json").exists()
+    assert audit_json(tmp_path)[0] == 0
 
 
 def test_half_a_file_is_no_report(use: Callable[..., None], tmp_path: Path) -> None:
@@ -379,6 +410,19 @@ def started(out: Path, count: int) -> Callable[[], bool]:
         return path.exists() and len(json.loads(path.read_text())["results"]) >= count
 
     return enough
+
+
+def test_a_killed_run_is_continued_and_ends_with_the_same_report(use: Callable[..., None], tmp_path: Path) -> None:
+    _, whole = audit_json(tmp_path / "whole")
+    out = tmp_path / "out"
+    command = [sys.executable, str(driver(tmp_path)), "--out", str(out), "--workers", "1"]
+    run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(started(out, 0), "the report")
+    run.kill()
+    run.communicate()
+    assert run.returncode == -signal.SIGKILL
+    subprocess.run([*command, "--resume"], capture_output=True, check=True)
+    assert without_times(_read(out / "report.json")) == without_times(whole)
 
 
 @pytest.mark.parametrize(
