@@ -504,16 +504,20 @@ def betting_result(state: Betting, run: _Run) -> AuditResult:
         right=state.right,
         p_value=float(min(1.0, np.exp(-state.best[np.searchsorted(state.grid, claim.epsilon)]))),
         mode="anytime",
-        state=(state, run),
+        state=_Open(state, run),
     )
 
 
-def resume(result: AuditResult, samples: int, seconds: float | None = None) -> AuditResult:
-    """Continue an anytime audit: the bound stays valid however often this is done."""
-    if result.state is None:
-        raise ValueError("only a result of audit_dp(..., anytime=True) can be continued")
-    state, run = result.state
-    run = replace(run, started=time.monotonic())
-    deadline = None if seconds is None else time.monotonic() + seconds
-    state.run(_budget(samples, seconds), deadline, run.say)
-    return betting_result(state, run)
+@dataclass(frozen=True)
+class _Open:
+    """An anytime audit that may go on."""
+
+    betting: Betting
+    run: _Run
+
+    def more(self, samples: int, seconds: float | None) -> AuditResult:
+        """Bet on so many more draws a side."""
+        run = replace(self.run, started=time.monotonic())
+        deadline = None if seconds is None else time.monotonic() + seconds
+        self.betting.run(_budget(samples, seconds), deadline, run.say)
+        return betting_result(self.betting, run)

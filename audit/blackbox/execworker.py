@@ -151,7 +151,8 @@ class ExecTarget:
         self._errors.seek(0)
         lines = self._errors.read()[-2000:].decode(errors="replace").strip().splitlines()
         code = self._process.poll()
-        return f"exit code {code}" + (f", last line on stderr: {lines[-1][:200]}" if lines else ", nothing on stderr")
+        telling = [line for line in lines if "error" in line.lower()] or lines
+        return f"exit code {code}" + (f", stderr ends: {telling[-1][:200]}" if lines else ", nothing on stderr")
 
     def close(self) -> None:
         """End the whole process group. A second call does nothing."""

@@ -33,6 +33,8 @@ CALIBRATION_PENALTY = np.array([1e-3, 1e-2])
 SHARE = 1.5
 WORTH = 600.0
 """The smoothing fit never counts more than so many draws."""
+SLACK = 0.015
+"""Predictions that differ by this share are equally good."""
 ROUNDING = 1e-4
 """Confidences closer than this are the same but for rounding."""
 SAFETY = 1.0
@@ -153,7 +155,9 @@ class Curve:
         return Curve(mode, len(labels), sizes, rates, np.sqrt(rates * (1 - rates) / (sizes + worth)))
 
     def promise(self, draws: int, delta: float, alpha: float) -> tuple[float, float]:
-        """The best cautious prediction of the bound, and the share of draws to select for it."""
+        """The best cautious prediction of the bound, and the share of draws to select for it: the largest share whose
+        prediction is about as good, since more draws leave less to luck.
+        """
         share = self.sizes / self.total
         noise = np.sqrt(share * (1 - share) / min(draws, self.total))
         share = np.maximum(share - SAFETY * noise, share / 2)
@@ -161,7 +165,7 @@ class Curve:
         caution = CAUTION * np.sqrt(2 * np.log1p(self.total / self.sizes))
         cautious = np.clip(self.rates - np.hypot(caution * self.errors, LUCK * luck), 0.0, 1.0)
         bound = predicted_bound(share * draws, cautious, draws, delta, alpha, MODES[self.mode])
-        at = int(np.argmax(bound))
+        at = int(np.flatnonzero(bound >= (1 - SLACK) * bound.max())[-1])
         return float(bound[at]), float(share[at])
 
 

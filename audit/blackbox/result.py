@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,13 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.message}"
+
+
+class Continuation(Protocol):
+    """What an anytime audit goes on from."""
+
+    def more(self, samples: int, seconds: float | None) -> AuditResult:
+        """The result after so many more draws a side."""
 
 
 @dataclass
@@ -43,7 +50,7 @@ class AuditResult:
     mode: str = "fixed"
     reason: str = ""
     witness: Any = field(default=None, repr=False)
-    state: Any = field(default=None, repr=False)
+    state: Continuation | None = field(default=None, repr=False)
     with_fresh_seeds: AuditResult | None = field(default=None, repr=False)
     """With `seed_arg=`: the same audit with a fresh seed in every call; this result is the mechanism as shipped."""
 
@@ -54,9 +61,9 @@ class AuditResult:
 
     def resume(self, samples: int, seconds: float | None = None) -> AuditResult:
         """Continue an anytime audit with so many more draws a side; the bound stays valid however often it is done."""
-        from audit.blackbox.auditor import resume
-
-        return resume(self, samples, seconds)
+        if self.state is None:
+            raise ValueError("only a result of audit_dp(..., anytime=True) can be continued")
+        return self.state.more(samples, seconds)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; infinite numbers become null."""
@@ -81,6 +88,11 @@ class AuditResult:
             return "\n".join(lines)
         return "\n".join(["As shipped:", *lines, "With a fresh seed in every call:", str(self.with_fresh_seeds)])
 
+    def _shown_bound(self) -> str:
+        """The bound with so many digits, four at least, that it is seen to exceed the claim, if it does."""
+        texts = [f"{self.epsilon_lower:.{digits}g}" for digits in range(4, 17)]
+        return next((text for text in texts if float(text) > self.claimed_epsilon), texts[0])
+
     def _headline(self) -> str:
         claim = f"({self.claimed_epsilon:g}, {self.delta:g})-DP"
         if self.verdict == "error":
@@ -89,7 +101,7 @@ class AuditResult:
         used = f"{self.samples} draws a side, seed {self.seed}, {self.seconds:.2g} s"
         if self.violated:
             return (
-                f"VIOLATED: not {claim}: the privacy loss on this pair is at least ε = {self.epsilon_lower:.4g}"
+                f"VIOLATED: not {claim}: the privacy loss on this pair is at least ε = {self._shown_bound()}"
                 f" at {sure} ({used}). Event: {self.event}."
             )
         reach = (

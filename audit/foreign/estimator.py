@@ -17,8 +17,6 @@ import numpy as np
 
 from audit.blackbox.sampling import releaser
 
-SEED_NAMES = ("random_state", "seed", "rng", "random_seed")
-
 
 @dataclass(frozen=True)
 class Estimator:

@@ -1,8 +1,8 @@
 """The import graph of the project, read from its source: rooms, and the order in which they may lean on one another.
 
 `STOREYS` is the plan of the house, from the ground up. A room may import rooms of its own storey and below, never
-above; so there is no cycle between storeys. Rooms of one storey may need each other only where `ONE_ROOF` says so.
-Modules have no cycles at all among the imports that run when they are loaded. `reference` imports nothing of `audit`.
+above; so there is no cycle between storeys. Modules have no cycles at all among the imports that run when they are
+loaded. `reference` imports nothing of `audit`.
 
     python -m audit.trace.imports            # is ARCHITECTURE.md what the source gives? 1 if not
     python -m audit.trace.imports --write    # draw its graph again
@@ -33,7 +33,9 @@ STOREYS: tuple[Mapping[str, tuple[str, ...]], ...] = (
     {"tools": ("audit", "audit.errors", "audit.inputs", "audit.markup", "audit.climb", "audit.tapes", "audit.journal",
                "audit.jsonschema", "audit.algorithms", "audit.executors", "audit.strategies", "audit.replay")},
     {"accounting": ("audit.accounting", "audit.accountants", "audit.profiles"), "fast": ("audit.fast",),
-     "blackbox": ("audit.blackbox", "audit.longrun"), "foreign": ("audit.foreign",)},
+     "blackbox": ("audit.blackbox",)},
+    {"foreign": ("audit.foreign",)},
+    {"auditor": ("audit.blackbox.auditor", "audit.longrun", "audit.foreign.grid")},
     {"sensitivity": ("audit.sensitivity", "audit.constants"), "zoo": ("audit.zoo", "audit.zoo_foreign"),
      "crosscheck": ("audit.crosscheck", "audit.mutants")},
     {"statements": ("audit.statements",)},
@@ -44,9 +46,6 @@ STOREYS: tuple[Mapping[str, tuple[str, ...]], ...] = (
     {"bench": ("audit.bench", "audit.commands.bench")},
 )
 """Rooms by storey, and the modules or packages that make up each."""
-
-ONE_ROOF = ({"blackbox", "foreign"},)
-"""Rooms that need each other: the auditor looks at foreign code with tools that use the auditor's own."""
 
 
 def modules(root: Path = ROOT) -> dict[str, str]:
@@ -130,7 +129,7 @@ def faults(sources: Mapping[str, str]) -> list[str]:
                 found.append(f"{module} imports {target}: reference/ knows nothing of audit/")
             elif here and there and level[there] > level[here]:
                 found.append(f"{module} ({here}) imports {target} ({there}), which stands above it")
-    return found + cycles(imports(sources, loading=True)) + cycles(_roofs(rooms(graph)))
+    return found + cycles(imports(sources, loading=True)) + cycles(rooms(graph))
 
 
 def cycles(graph: Graph) -> list[str]:
@@ -142,28 +141,16 @@ def cycles(graph: Graph) -> list[str]:
     return []
 
 
-def _roofs(graph: Graph) -> Graph:
-    """The graph with rooms under one roof taken as one."""
-    name = {room: "+".join(sorted(roof)) for roof in ONE_ROOF for room in roof}
-    merged: Graph = {}
-    for room, targets in graph.items():
-        here = name.get(room, room)
-        merged.setdefault(here, set()).update({name.get(t, t) for t in targets} - {here})
-    return merged
-
-
 # ------------------------------------------------------------------------------------------------ drawing
 
 
 def reduced(graph: Graph) -> Graph:
-    """Without the arrows that follow from others (under one roof both ways stay)."""
-    mutual = {(a, b) for a in graph for b in graph[a] if a in graph.get(b, ())}
-    plain = {a: {b for b in targets if (a, b) not in mutual} for a, targets in graph.items()}
+    """Without the arrows that follow from others."""
 
     def beyond(room: str) -> set[str]:
-        return {z for y in plain.get(room, ()) for z in (y, *beyond(y))}
+        return {z for y in graph.get(room, ()) for z in (y, *beyond(y))}
 
-    return {a: {b for b in bs if not any(b in beyond(c) for c in bs - {b})} for a, bs in plain.items()}
+    return {a: {b for b in bs if not any(b in beyond(c) for c in bs - {b})} for a, bs in graph.items()}
 
 
 def mermaid(graph: Graph) -> str:
@@ -177,8 +164,6 @@ def mermaid(graph: Graph) -> str:
         lines.append("  end")
     arrows = reduced(graph)
     lines += [f"  {_node(a)} --> {_node(b)}" for a in arrows for b in sorted(arrows[a])]
-    pairs = sorted({tuple(sorted((a, b))) for a in graph for b in graph[a] if a in graph.get(b, ())})
-    lines += [f"  {_node(a)} <--> {_node(b)}" for a, b in pairs]
     return "\n".join([*lines, "```"])
 
 

@@ -15,6 +15,7 @@ from scipy import special
 from audit import assert_dp, audit_dp
 from audit.blackbox.anytime import log_factors, stakes
 from audit.blackbox.relation import describe
+from audit.blackbox.result import AuditResult
 from audit.blackbox.search import Space
 from audit.zoo import by_name
 
@@ -356,3 +357,9 @@ def test_assert_dp_for_test_suites():
         assert_dp(lambda d, rng: d[0] + rng.laplace() / 10, [0.0], [1.0], epsilon=1.0, samples=500)
     with pytest.raises(AssertionError, match="could not be tested"):
         assert_dp(lambda d, rng: 1, [0.0], [1.0], epsilon=1.0, samples=500)
+
+
+@pytest.mark.parametrize(("bound", "shown"), [(1.00000012, "ε = 1.0000001 "), (2.0, "ε = 2 "), (1.23456, "ε = 1.235 ")])
+def test_a_bound_just_above_the_claim_is_seen_to_exceed_it(bound: float, shown: str) -> None:
+    result = AuditResult("violated", bound, 0.0, 0.95, 100, "event", 1.0, math.inf, 0, 1.0)
+    assert shown in str(result)

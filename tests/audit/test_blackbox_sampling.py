@@ -171,7 +171,7 @@ def test_a_command_is_sampled(tmp_path):
         ("import sys\nfor line in sys.stdin: print('[1]', flush=True)", "must be a JSON object"),
         ("import sys\nfor line in sys.stdin: print('{\"outputs\": [1]}', flush=True)", "entries"),
         ('import sys\nfor line in sys.stdin: print(\'{"error": "no"}\', flush=True)', "reports an error: no"),
-        ("import sys\nsys.stderr.write('dead\\n'); sys.exit(3)", "exit code 3, last line on stderr: dead"),
+        ("import sys\nsys.stderr.write('dead\\n'); sys.exit(3)", "exit code 3, stderr ends: dead"),
         ("import time\ntime.sleep(60)", "did not answer within 0.3 s"),
     ],
 )

@@ -274,7 +274,7 @@ for line in sys.stdin:
 """
 
 MODES = {
-    "crash": "exit code 3, last line on stderr: boom",
+    "crash": "exit code 3, stderr ends: boom",
     "hang": "did not answer within 1.5 s",
     "words": "'here is my answer'",
     "list": "must be a JSON object",

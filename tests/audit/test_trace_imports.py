@@ -38,6 +38,8 @@ def test_every_room_of_the_plan_is_on_the_page_and_has_modules(sources: dict[str
         ("audit.statements.section2", "from audit.report import render", "(statements) imports audit.report (report)"),
         ("audit.fast.arrays", "def f():\n    from audit import cli", "(fast) imports audit.cli (commands)"),
         ("audit.commands.test", "import audit.bench", "(commands) imports audit.bench (bench)"),
+        ("audit.blackbox.result", "import audit.foreign.hook", "(blackbox) imports audit.foreign.hook (foreign)"),
+        ("audit.foreign.lints", "import audit.longrun", "(foreign) imports audit.longrun (auditor)"),
         ("audit.errors", "from audit import markup", "import cycle"),
         ("audit.novelty", "", "say in audit/trace/imports.py to which room it belongs"),
     ],
@@ -68,7 +70,7 @@ def test_arrows_that_follow_are_left_out() -> None:
 
 def test_rooms_go_by_the_longest_name() -> None:
     assert room_of("audit.zoo_foreign") == "zoo"
-    assert room_of("audit.foreign.grid") == "foreign"
+    assert (room_of("audit.foreign.lints"), room_of("audit.foreign.grid")) == ("foreign", "auditor")
     assert (room_of("audit.commands.test"), room_of("audit.commands.bench")) == ("commands", "bench")
     assert room_of("audit.novelty") == ""
 
