@@ -31,6 +31,9 @@ RARE = 8
 LEAST_BENT = 40
 """A leaf with fewer numbers than this gets no line of its own."""
 
+ROWS = 4096
+"""Rows of the design that are filled at a time."""
+
 COARSE = 12
 """Rounded floats count as lying on a grid if some have this many zero bits more than the finest."""
 
@@ -140,8 +143,13 @@ class Encoder:
         return Encoder(_without_repeats(columns, table), table.width)
 
     def design(self, table: Table) -> Array:
-        """The design matrix in single precision, first column ones."""
+        """The design matrix in single precision, first column ones; a few rows at a time, which stay in the cache."""
         matrix = np.empty((len(table), len(self.penalties)), dtype=np.float32)
+        for start in range(0, len(table), ROWS):
+            self._fill(matrix[start : start + ROWS], table.take(slice(start, start + ROWS)))
+        return matrix
+
+    def _fill(self, matrix: Array, table: Table) -> None:
         matrix[:, 0] = 1.0
         tokens = table.token_matrix() if any(c.kind == "token" for c in self.columns) else None
         at = 1
@@ -149,7 +157,6 @@ class Encoder:
             width = len(column.penalties)
             matrix[:, at : at + width] = column.apply(table.numbers, tokens)
             at += width
-        return matrix
 
 
 def _without_repeats(columns: list[Column], table: Table) -> list[Column]:

@@ -9,6 +9,7 @@ import pytest
 
 from audit.blackbox import outputs
 from audit.blackbox.features import Encoder, with_summaries
+from audit.blackbox.plan import _threshold
 from audit.blackbox.scores import Score
 from audit.blackbox.vectors import Reducer
 
@@ -47,6 +48,7 @@ def test_a_number_at_a_varying_position_is_described_once() -> None:
     table = with_summaries(outputs.tabulate(rows))
     encoder = Encoder.fit(table, rng.integers(0, 2, 2000))
     knots = {c.leaf: len(c.points) for c in encoder.columns if c.kind == "smooth"}
+    assert knots.pop(4) == 0, "how many leaves there are: a line"
     assert set(knots) == {0, 1, 2, 3, 6}
     assert knots[6] > 8
     assert all(knots[leaf] == 2 for leaf in range(4))
@@ -66,3 +68,31 @@ def test_tuples_read_by_column_give_the_same_table(monkeypatch: pytest.MonkeyPat
     assert np.array_equal(fast.numbers, slow.numbers, equal_nan=True)
     assert np.array_equal(fast.tokens, slow.tokens)
     assert np.array_equal(fast.keys, slow.keys)
+
+
+def test_rare_extremes_of_counts_are_ranked_by_the_trend() -> None:
+    """Rounded Gaussians with means 0 and 1: the log-odds of z is z − 1/2, also where z was hardly ever seen."""
+    rng = np.random.default_rng(7)
+    labels = rng.integers(0, 2, 20_000)
+    table = outputs.tabulate(np.round(rng.normal(size=20_000) + labels))
+    logits, _ = Score.learn(table, labels).logit(outputs.tabulate(np.array([-3.0, 4.0])))
+    assert logits[0] < -2.5
+    assert logits[1] > 2.5
+
+
+def test_indicators_that_say_the_same_are_fitted_once() -> None:
+    """Of (x, not x, x) one column is enough; a column that differs in one row stays."""
+    rng = np.random.default_rng(8)
+    flags = rng.integers(0, 2, (500, 2)).astype(bool)
+    same = [(bool(a), not a, bool(a)) for a in flags[:, 0]]
+    other = [(bool(a), not a, bool(b)) for a, b in flags]
+    widths = [len(Encoder.fit(outputs.tabulate(rows), flags[:, 0]).penalties) for rows in (same, other)]
+    assert widths == [2, 3]
+
+
+def test_an_output_scored_in_another_block_stays_on_its_side_of_the_threshold() -> None:
+    """A plan's threshold lies between two confidences, not on one."""
+    sure = np.array([2.0, 1.0, 1.0 + 1e-6, 1.0, 0.5])
+    assert _threshold(sure, 1) == 1.5 + 5e-7
+    assert [_threshold(sure, size) for size in (2, 3, 4)] == pytest.approx([0.75] * 3, abs=1e-6)
+    assert _threshold(sure, 5) < 0.5
