@@ -34,14 +34,14 @@ bench: $(VENV)/.has-test
 	@echo "make bench: dpso bench $(ARGS)"
 	@$(BIN)/dpso bench $(ARGS)
 
-# A stamp is older than pyproject.toml when the dependencies may have changed; otherwise nothing is
+# A stamp is older than these files when the dependencies may have changed; otherwise nothing is
 # installed and no network is used.
-$(VENV)/.has-base: pyproject.toml | $(BIN)/python
+$(VENV)/.has-base: pyproject.toml Makefile | $(BIN)/python
 	@echo "installing dpso into $(VENV)"
 	@$(PIP) -e .
 	@touch $@
 
-$(VENV)/.has-test: pyproject.toml | $(BIN)/python
+$(VENV)/.has-test: pyproject.toml Makefile | $(BIN)/python
 	@echo "installing dpso[test,cluster,examples] into $(VENV)"
 	@$(PIP) -e '.[test,cluster]'
 	@$(PIP) -e '.[examples]' 2>$(VENV)/examples.log || \

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from audit.bench import auditor
+from audit.bench import _record, auditor
 from audit.blackbox.anytime import log_factors, stakes
 from audit.zoo import entries
 from audit.zoo.law import discrete
@@ -66,3 +66,29 @@ def test_with_delta_a_gambler_needs_more(name: str) -> None:
     entry = next(e for e in entries() if e.name == name)
     free = auditor.draws_knowing_the_law(entry.law, entry.epsilon, 0.0)
     assert 0 < free < auditor.draws_knowing_the_law(entry.law, entry.epsilon, entry.delta)
+
+
+# ---------------------------------------------------------------- the recorded run; nothing is measured here
+
+
+def test_the_recorded_run_reaches_its_targets_on_the_rows_that_others_were_measured_on() -> None:
+    recorded = _record.recorded("auditor")
+    rows = {name: row for name, row in recorded["1e5"]["rows"].items() if row["best_peer"] is not None}
+    assert len(rows) == 12
+    for name, row in rows.items():
+        best = max([row["best_peer"], *row["peers"].values()])
+        assert row["median"] >= 0.95 * row["ideal"], name
+        assert row["worst"] >= 0.85 * row["ideal"], name
+        assert row["median"] >= best - 0.02, name
+    assert recorded["memory"]["rows"]["laplace"]["megabytes"] <= 300
+
+
+def test_no_recorded_bound_is_far_below_what_the_draws_allow() -> None:
+    """On the whole zoo: within a tenth of the ideal, and no peer ahead by more than 0.02."""
+    for name, row in _record.recorded("auditor")["1e5"]["rows"].items():
+        assert row["median"] >= 0.9 * row["ideal"], name
+        assert row["median"] >= max(row["peers"].values(), default=0.0) - 0.02, name
+
+
+def test_every_mechanism_of_the_zoo_is_in_the_recorded_run() -> None:
+    assert list(_record.recorded("auditor")["1e5"]["rows"]) == [entry.name for entry in entries()]
