@@ -40,7 +40,7 @@ from audit.zoo.law import Law
 
 HELP = "bound / ideal on every mechanism of the zoo, false alarms, draws until rejection, peers"
 
-FULL: dict[str, Any] = {"seeds": 15, "seeds_large": 5, "timed": 3, "alarms": 1000, "alarm_samples": 2000}
+FULL: dict[str, Any] = {"seeds": 15, "seeds_large": 5, "timed": 3, "alarms": 1000, "alarm_samples": 1000}
 QUICK: dict[str, Any] = {"seeds": 3, "seeds_large": 1, "timed": 1, "alarms": 20, "alarm_samples": 1000}
 CONFIDENCE = 0.95
 FIRST_SEED = 4000
