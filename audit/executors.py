@@ -264,7 +264,6 @@ class _Here(_Session):
     window = 1
 
     def __init__(self, shared: Any):
-        _keep_memory()
         self.executor, self.token = InProcess(), Given(shared)
 
     def renew(self, hung: bool) -> None:
