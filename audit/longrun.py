@@ -9,9 +9,10 @@ order, or restarts; memory does not grow with N.
 **Why counts suffice.** `audit.blackbox.confidence` proves the bound for n draws that are selected without looking at
 their labels, by the Z's and by independent coins; n is fixed beforehand (for δ = 0 it may depend on the Z's).
 
-- δ = 0: the plan selects all draws at or above its threshold. Two steps; n and k are the counts of the upper one.
-- δ > 0: the plan selects the n draws of the highest confidence. The burn-in fixes the edges of STEPS steps of
-  confidence. Rank the test draws by step (a function of Z), within a step by the number of their piece of work (fixed
+- δ = 0: a rung of the plan selects all draws at or above its threshold. The thresholds are the edges of the steps; n
+  and k are the counts of the steps above one.
+- δ > 0: a rung selects the n draws of the highest confidence. The burn-in fixes the edges of fine steps of confidence.
+  Rank the test draws by step (a function of Z), within a step by the number of their piece of work (fixed
   beforehand), within a piece at random (independent coins); select the first n. That is: whole steps, then whole
   pieces of the step in which n is reached, then a uniformly random set of r of the m draws which a piece has in that
   step. Given the counts, the number of right guesses in such a set is hypergeometric with parameters
@@ -23,6 +24,7 @@ their labels, by the Z's and by independent coins; n is fixed beforehand (for δ
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -41,7 +43,7 @@ from audit.blackbox.confidence import Selection
 from audit.blackbox.foreign import MechanismTimeout, Noticed
 from audit.blackbox.granularity import granularity_table
 from audit.blackbox.outputs import Table
-from audit.blackbox.plan import Plan, Selected
+from audit.blackbox.plan import Plan, Rung, Selected
 from audit.blackbox.sampling import TEST, BlockName, CallableTarget, Pair, Target, TargetError, draw_block
 from audit.executors import Crew, Meter, carry_out, here
 from audit.foreign.isolate import IsolatedTarget
@@ -49,10 +51,10 @@ from audit.journal import Journal, JournalError, code_mark
 
 Array = np.ndarray
 
-STEPS = 128
-"""Steps of confidence for δ > 0: fine ones (each 3 % more draws), so that hardly anything is left to the coins."""
+FINENESS = 0.033
+"""Each step of confidence for δ > 0 holds about so much more than those above it: little is left to the coins."""
 REACH = 8.0
-"""The steps reach from 1/REACH to REACH times the planned share of draws."""
+"""The steps reach from 1/REACH times the smallest to REACH times the largest planned share of draws."""
 PIECES = 64
 """A run has at least so many pieces of work (if it has so many blocks), so that workers finish together ..."""
 LARGEST = 32
@@ -83,11 +85,13 @@ class Ruler:
         Both kinds of quantile: values that occurred, which keep atoms apart, and values between them, which keep steps
         fine where the burn-in has few draws.
         """
-        mark = hashlib.blake2b(repr((plan.mode, plan.n, plan.threshold, plan.share)).encode(), digest_size=16)
+        mark = hashlib.blake2b(repr((plan.mode, plan.rungs)).encode(), digest_size=16)
         mark.update(np.ascontiguousarray(selected.sure).tobytes() + np.ascontiguousarray(selected.label).tobytes())
-        if plan.threshold is not None:
-            return Ruler(plan, np.array([plan.threshold]), mark.hexdigest())
-        levels = 1 - np.minimum(plan.share * np.geomspace(1 / REACH, REACH, STEPS), 1.0)
+        thresholds = [rung.threshold for rung in plan.rungs if rung.threshold is not None]
+        if thresholds:
+            return Ruler(plan, np.sort(thresholds), mark.hexdigest())
+        ends = plan.rungs[-1].share / REACH, plan.rungs[0].share * REACH
+        levels = 1 - np.minimum(np.geomspace(*ends, int(np.log(ends[1] / ends[0]) / FINENESS)), 1.0)
         edges = [np.quantile(selected.sure, levels, method=how) for how in ("higher", "linear")]
         return Ruler(plan, np.unique(edges), mark.hexdigest())
 
@@ -103,20 +107,31 @@ class Ruler:
         right = selected.label == (labels == 1)
         return np.stack([np.bincount(step, minlength=self.steps), np.bincount(step[right], minlength=self.steps)])
 
-    def selection(self, counts: Array, delta: float, coins: np.random.Generator) -> Selection:
-        """What the plan selects, from the counts of all pieces (pieces × 2 × steps): see the proof above."""
+    def selections(self, counts: Array, delta: float, coins: np.random.Generator) -> tuple[Selection, ...]:
+        """What the plan's rungs select, from the counts of all pieces (pieces × 2 × steps): see the proof above."""
         draws = int(counts[:, 0].sum())
-        if self.plan.threshold is not None:
-            return Selection(int(counts[:, 0, 1].sum()), int(counts[:, 1, 1].sum()), draws, delta, self.plan.sides)
-        wanted = min(self.plan.n, draws)
-        ranked = np.moveaxis(counts, 1, 0)[:, :, ::-1]
-        seen, right = (ranked[row].T.ravel() for row in (0, 1))
-        ends = np.cumsum(seen)
-        whole = int(np.searchsorted(ends, wanted, side="right"))
-        k, rest = int(right[:whole].sum()), wanted - int(ends[whole - 1] if whole else 0)
-        if rest:
-            k += int(coins.hypergeometric(right[whole], seen[whole] - right[whole], rest))
-        return Selection(wanted, k, draws, delta, self.plan.sides)
+        pick = self._above if self.plan.rungs[0].threshold is not None else functools.partial(_first, coins=coins)
+        return tuple(
+            Selection(*pick(counts, rung), draws, delta, self.plan.sides, rung.part) for rung in self.plan.rungs
+        )
+
+    def _above(self, counts: Array, rung: Rung) -> tuple[int, int]:
+        """How many draws reach the rung's threshold, and how many of these guesses are right."""
+        n, k = counts[:, :, 1 + int(np.argmax(self.edges == rung.threshold)) :].sum(axis=(0, 2))
+        return int(n), int(k)
+
+
+def _first(counts: Array, rung: Rung, coins: np.random.Generator) -> tuple[int, int]:
+    """The rung's number of draws, the most confident, and how many of these guesses are right."""
+    ranked = np.moveaxis(counts, 1, 0)[:, :, ::-1]
+    seen, right = (ranked[row].T.ravel() for row in (0, 1))
+    ends = np.cumsum(seen)
+    wanted = min(rung.n, int(ends[-1]))
+    whole = int(np.searchsorted(ends, wanted, side="right"))
+    k, rest = int(right[:whole].sum()), wanted - int(ends[whole - 1] if whole else 0)
+    if rest:
+        k += int(coins.hypergeometric(right[whole], seen[whole] - right[whole], rest))
+    return wanted, k
 
 
 @dataclass
@@ -283,12 +298,12 @@ def conduct(work: Work, place: Place, say: Callable[[str], None], expected: floa
     return tuple(_stacked([one.counts[i] for one in whole]) for i in range(len(work.rulers)))
 
 
-def select(work: Work, counts: Sequence[Array | None], delta: float) -> list[Selection | None]:
-    """What each ruler's plan selects."""
+def select(work: Work, counts: Sequence[Array | None], delta: float) -> list[tuple[Selection, ...] | None]:
+    """What the rungs of each ruler's plan select."""
     seeds = np.random.SeedSequence(entropy=work.seed, spawn_key=(TIES, work.pair.index)).spawn(len(counts))
     coins = [np.random.Generator(np.random.Philox(seed)) for seed in seeds]
     return [
-        None if found is None else ruler.selection(found, delta, coin)
+        None if found is None else ruler.selections(found, delta, coin)
         for ruler, found, coin in zip(work.rulers, counts, coins, strict=True)
     ]
 

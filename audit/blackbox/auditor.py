@@ -3,7 +3,7 @@
 Fixed budget (the default): a few calls to see whether it runs; a burn-in that learns a score and fixes a plan; one
 exact test on fresh draws. The whole audit has one error level α = 1 − confidence:
 
-- the plan (pair, score, direction, size) is fixed by the burn-in, so the test has the full level;
+- the plan (pair, score, direction, sizes) is fixed by the burn-in; its few selections share the level of the test;
 - when floats are read to 30 bits, the granularity of all 53 is tested apart, as a finding, at level α·BIT_SHARE, and
   the main test
   has the rest.
@@ -24,7 +24,7 @@ import numpy as np
 
 from audit.blackbox.anytime import Betting
 from audit.blackbox.checks import PREFLIGHT_CALLS, after_run, preflight
-from audit.blackbox.confidence import Selection, lower_bound, p_value, would_detect
+from audit.blackbox.confidence import Selection, joint_p_value, strongest, would_detect
 from audit.blackbox.describe import describe_event
 from audit.blackbox.foreign import MechanismTimeout
 from audit.blackbox.granularity import granularity_table
@@ -373,7 +373,8 @@ class _Learned:
     plan: Plan
     rulers: tuple[Ruler, ...]
     """Of the test and, if it promises more than that, of the granularity of floats."""
-    event: str
+    events: tuple[str, ...]
+    """In words, one a rung of the plan."""
     pace: float
     """Seconds a draw took, about."""
 
@@ -399,7 +400,8 @@ def _learn(run: _Run, pair: Pair, burn: int, test: int, alpha: float) -> _Learne
             candidate, seen = make_plan(grain, labels, test, run.claim.delta, run.claim.alpha * BIT_SHARE)
             if candidate.promise > max(run.claim.epsilon, plan.promise):
                 rulers = (*rulers, Ruler.of(candidate, seen))
-    return _Learned(pair, plan, rulers, describe_event(plan, own, table), pace)
+    events = tuple(describe_event(rung, own, table) for rung in plan.rungs)
+    return _Learned(pair, plan, rulers, events, pace)
 
 
 def _has(kind: str, findings: Sequence[Finding]) -> bool:
@@ -416,8 +418,8 @@ def _test(run: _Run, learned: _Learned, draws: int, alpha: float) -> AuditResult
     return _conclude(run, learned, seen, alpha)
 
 
-def _granularity_finding(run: _Run, seen: Selection) -> list[Finding]:
-    bound = lower_bound(seen, run.claim.alpha * BIT_SHARE)
+def _granularity_finding(run: _Run, seen: Sequence[Selection]) -> list[Finding]:
+    _, bound = strongest(seen, run.claim.alpha * BIT_SHARE)
     if bound <= run.claim.epsilon:
         return []
     message = (
@@ -427,25 +429,27 @@ def _granularity_finding(run: _Run, seen: Selection) -> list[Finding]:
     return [Finding("float-granularity", message, {"epsilon_lower": bound})]
 
 
-def _conclude(run: _Run, learned: _Learned, seen: Selection, alpha: float) -> AuditResult:
+def _conclude(run: _Run, learned: _Learned, seen: Sequence[Selection], alpha: float) -> AuditResult:
     claim = run.claim
-    p = p_value(claim.epsilon, seen)
+    p = joint_p_value(claim.epsilon, seen)
+    rung, bound = strongest(seen, alpha)
+    best = seen[rung]
     return AuditResult(
         verdict="violated" if p <= alpha else "consistent",
-        epsilon_lower=lower_bound(seen, alpha),
+        epsilon_lower=bound,
         delta=claim.delta,
         confidence=claim.confidence,
         samples=run.draws // 2,
-        event=learned.event,
+        event=learned.events[rung],
         claimed_epsilon=claim.epsilon,
-        would_detect=would_detect(claim.epsilon, seen, alpha),
+        would_detect=would_detect(claim.epsilon, best, alpha * best.part),
         seed=run.seed,
         seconds=time.monotonic() - run.started,
         findings=[*run.findings, *after_run(run.target)],
         pair=learned.pair.index,
-        draws={"burn_in": run.draws - seen.draws, "test": seen.draws},
-        selected=seen.n,
-        right=seen.k,
+        draws={"burn_in": run.draws - best.draws, "test": best.draws},
+        selected=best.n,
+        right=best.k,
         p_value=p,
     )
 

@@ -32,6 +32,10 @@ given the Z's. ∎ With δ > 0 this is false (X and n become dependent): never d
 **Lower bound.** p(ε) = P(W ≥ k) is nondecreasing in ε because q is. So ε_L = sup{ε ≥ 0 : p(ε) ≤ α} (0 if there is none)
 satisfies P(ε_L > ε) ≤ P(p(ε) ≤ α) ≤ α for every ε such that M is (ε, δ)-DP on the pair. ∎
 
+**Several selections of the same draws.** Give selection j a part w_j of the level, Σ w_j ≤ 1, before the test draws are
+seen. By the union bound P(some p_j(ε) ≤ w_j α) ≤ α: p(ε) = min_j p_j(ε)/w_j is a p-value, nondecreasing in ε, and its
+ε_L is the largest of the bounds of the selections at their own levels w_j α. ∎
+
 Neither proof lets a label influence the selection: ties are broken by position, and positions are exchangeable
 because labels are coins (not N/2 of each) and each side's outputs are permuted before they are dealt out.
 """
@@ -39,7 +43,8 @@ because labels are coins (not N/2 of each) and each side's outputs are permuted 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -62,7 +67,7 @@ def correct_rate(epsilon: float) -> float:
 class Selection:
     """What was tested: n of N draws were selected without their labels, k of their guesses are right.
 
-    `sides` is 1 if all guesses name the same label, 2 if they may differ.
+    `sides` is 1 if all guesses name the same label, 2 if they may differ; `part` is its part of the error level.
     """
 
     n: int
@@ -70,6 +75,7 @@ class Selection:
     draws: int
     delta: float = 0.0
     sides: int = 1
+    part: float = 1.0
 
     def __post_init__(self) -> None:
         """Refuse counts that no test can produce."""
@@ -79,6 +85,8 @@ class Selection:
             raise ValueError(f"delta = {self.delta} must be in [0, 1)")
         if self.sides not in (1, 2):
             raise ValueError(f"sides = {self.sides} must be 1 or 2")
+        if not 0 < self.part <= 1:
+            raise ValueError(f"part = {self.part} must be in (0, 1]")
 
     @property
     def flag_rate(self) -> float:
@@ -134,11 +142,27 @@ def lower_bound(seen: Selection, alpha: float) -> float:
     return low
 
 
+def joint_p_value(epsilon: float, seen: Sequence[Selection]) -> float:
+    """The p-value of several selections of the same draws: min_j p_j/w_j."""
+    return min(1.0, *(p_value(epsilon, one) / one.part for one in seen))
+
+
+def strongest(seen: Sequence[Selection], alpha: float) -> tuple[int, float]:
+    """Which selection gives the largest lower bound at its own part of the level, and that bound: the joint ε_L.
+
+    Where none gives any, the one that comes nearest to refuting ε = 0.
+    """
+    bounds = [lower_bound(one, alpha * one.part) for one in seen]
+    doubts = [p_value(0.0, one) / one.part for one in seen]
+    best = min(range(len(seen)), key=lambda j: (-bounds[j], doubts[j]))
+    return best, bounds[best]
+
+
 def critical_count(epsilon: float, seen: Selection, alpha: float) -> int | None:
     """The smallest k that rejects (ε, δ)-DP at level α, or None if even k = n does not."""
 
     def rejects(k: int) -> bool:
-        return p_value(epsilon, Selection(seen.n, k, seen.draws, seen.delta, seen.sides)) <= alpha
+        return p_value(epsilon, replace(seen, k=k)) <= alpha
 
     if seen.n == 0 or not rejects(seen.n):
         return None

@@ -5,19 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from audit.blackbox.outputs import ABSENT, Table
-from audit.blackbox.plan import Plan, Selected
+from audit.blackbox.plan import Rung, Selected
 
 Array = np.ndarray
 
 SIDES = {0: "dataset", 1: "neighbour"}
 
 
-def describe_event(plan: Plan, selected: Selected, table: Table) -> str:
-    """What the plan selects, told by the burn-in draws that it would have selected."""
+def describe_event(rung: Rung, selected: Selected, table: Table) -> str:
+    """What a rung of the plan selects, told by the burn-in draws that it would have selected."""
     sure, labels = selected.sure, selected.label
-    limit = (
-        plan.threshold if plan.threshold is not None else np.sort(sure)[-min(len(sure), max(1, _scaled(plan, sure)))]
-    )
+    size = min(len(sure), max(1, round(rung.share * len(sure))))
+    limit = rung.threshold if rung.threshold is not None else np.sort(sure)[-size]
     chosen = sure >= limit
     parts = []
     for side in (1, 0):
@@ -25,10 +24,6 @@ def describe_event(plan: Plan, selected: Selected, table: Table) -> str:
         if inside.any():
             parts.append(f"{_where(table, inside, chosen & (labels != side))} speaks for the {SIDES[side]}")
     return "; ".join(parts) or "no output stands out"
-
-
-def _scaled(plan: Plan, sure: Array) -> int:
-    return round(plan.share * len(sure))
 
 
 def _where(table: Table, inside: Array, other: Array) -> str:

@@ -1,15 +1,20 @@
 """What to test, decided on the burn-in: the score, the direction, and how many draws to select.
 
+A plan is a ladder: a few selections, each inside the one before, that share the error level.
+
 The burn-in is cut into folds; each fold is scored by a model that has not seen it. Ranked by confidence, the scored
-draws give an honest curve "share of right guesses among the n most confident". The plan maximises the bound which the
-test draws are expected to give. The curve is noisy where n is small, so it is smoothed towards the model's own
-probabilities and lowered by a fraction of its standard error: a choice that is stable from run to run is worth more
-than the last per cent.
+draws give an honest curve "share of right guesses among the n most confident". The first rung maximises the bound which
+the test draws are expected to give. The curve is noisy where n is small, so it is smoothed towards the model's own
+probabilities and lowered by a fraction of its standard error. That errs on the side of too many draws; what it misses
+is caught by the lower rungs, which select the most confident of these. To share the level costs little (half of 0.05
+moves the normal quantile from 1.64 to 1.96), a wrong n may cost a quarter of the bound.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -40,19 +45,31 @@ ROUNDING = 1e-4
 SAFETY = 1.0
 """Standard deviations of the selected count that are left out, so that the tested set stays inside the planned one."""
 
+LADDER = ((1.0, 0.4), (1 / 2, 0.3), (1 / 8, 0.2), (1 / 16, 0.1))
+"""The rungs: which share of the planned number of draws each selects, and its part of the error level."""
+
 MODES = {"neighbour": 1, "dataset": 1, "either": 2}
 """Which label is guessed: always the neighbour (1), always the dataset (0), or whichever is likelier; → sides."""
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A test that is fixed before its draws are seen: the n most confident, or all with at least this confidence."""
+class Rung:
+    """One selection: the n most confident draws, or all with at least this confidence; and its part of the level."""
 
-    score: Score
-    mode: str
     n: int
     threshold: float | None
     share: float
+    part: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A test that is fixed before its draws are seen."""
+
+    score: Score
+    mode: str
+    rungs: tuple[Rung, ...]
+    """From the largest selection to the smallest."""
     promise: float
 
     @property
@@ -63,12 +80,6 @@ class Plan:
     def select(self, table: Table) -> Selected:
         """What the score says of test draws; labels are not looked at."""
         return Selected.by(self.mode, *self.score.logit(table))
-
-    def choose(self, sure: Array) -> Array:
-        """The draws that the plan selects: all above its threshold (only if δ = 0), or the n most confident."""
-        if self.threshold is not None:
-            return np.flatnonzero(sure >= self.threshold)
-        return np.argsort(-sure, kind="stable")[: self.n]
 
 
 @dataclass(frozen=True)
@@ -108,19 +119,52 @@ def make_plan(table: Table, labels: Array, draws: int, delta: float, alpha: floa
     bound, inside = promises[best]
     mode = curves[best].mode
     own = Selected.by(mode, *score.logit(table))
-    threshold = _threshold(own.sure, max(1, int(inside * len(labels)))) if delta == 0 else None
-    return Plan(score, mode, max(1, int(inside * draws)), threshold, inside, bound), own
+
+    def hopeful(n: int, part: float) -> bool:
+        """Whether n right guesses of n would give more than is promised."""
+        return bool(predicted_bound(np.array([n]), np.ones(1), draws, delta, alpha * part, MODES[mode])[0] > bound)
+
+    return Plan(score, mode, _ladder(-np.sort(-own.sure), inside, draws, delta, hopeful), bound), own
 
 
-def _threshold(sure: Array, size: int) -> float:
-    """A confidence that at least `size` draws reach: half-way down to the next lower one, if that is apart.
+def _ladder(
+    ranked: Array, inside: float, draws: int, delta: float, hopeful: Callable[[int, float], bool]
+) -> tuple[Rung, ...]:
+    """The rungs below a planned share of draws, from the burn-in's confidences in falling order.
+
+    Outputs that are equally sure stay together: a rung that ends among them ends where they end. One that ends where
+    the rung above it does, or is not hopeful, leaves that one its part of the level.
+    """
+    rungs: list[Rung] = []
+    total, above = len(ranked), len(ranked) + 1
+    for fraction, part in LADDER:
+        end = _run_end(ranked, max(1, int(fraction * inside * total)))
+        share = float(_surely_inside(end / total, min(draws, total))) if rungs else inside
+        n = max(1, int(share * draws))
+        if end >= above or (rungs and not hopeful(n, part)):
+            rungs[-1] = replace(rungs[-1], part=rungs[-1].part + part)
+        else:
+            rungs.append(Rung(n, _threshold(ranked, end) if delta == 0 else None, share, part))
+            above = end
+    return tuple(rungs)
+
+
+def _run_end(ranked: Array, size: int) -> int:
+    """How many draws are at least as sure as the one at this rank, but for rounding."""
+    return int(np.searchsorted(-ranked, -(ranked[size - 1] - ROUNDING), side="right"))
+
+
+def _threshold(ranked: Array, end: int) -> float:
+    """A confidence that just the first `end` draws reach: half-way down to the next lower one.
 
     The same output scored in another block may differ in the last bits; half-way it falls on the same side.
     """
-    ranked = -np.sort(-sure)
-    last = ranked[size - 1]
-    below = ranked[np.searchsorted(-ranked, -(last - ROUNDING), side="right") :]
-    return float((last + below[0]) / 2 if len(below) else last - ROUNDING)
+    return float((ranked[end - 1] + ranked[end]) / 2 if end < len(ranked) else ranked[-1] - ROUNDING)
+
+
+def _surely_inside(share: Any, total: int) -> Any:
+    """Shares of draws lowered by the noise of their estimate: what is tested stays inside what was planned."""
+    return np.maximum(share - SAFETY * np.sqrt(share * (1 - share) / total), share / 2)
 
 
 @dataclass(frozen=True)
@@ -158,9 +202,7 @@ class Curve:
         """The best cautious prediction of the bound, and the share of draws to select for it: the largest share whose
         prediction is about as good, since more draws leave less to luck.
         """
-        share = self.sizes / self.total
-        noise = np.sqrt(share * (1 - share) / min(draws, self.total))
-        share = np.maximum(share - SAFETY * noise, share / 2)
+        share = _surely_inside(self.sizes / self.total, min(draws, self.total))
         luck = np.sqrt(self.rates * (1 - self.rates) / np.maximum(share * draws, 1.0))
         caution = CAUTION * np.sqrt(2 * np.log1p(self.total / self.sizes))
         cautious = np.clip(self.rates - np.hypot(caution * self.errors, LUCK * luck), 0.0, 1.0)

@@ -12,9 +12,11 @@ from audit.blackbox.confidence import (
     Selection,
     correct_rate,
     critical_count,
+    joint_p_value,
     lower_bound,
     p_value,
     predicted_bound,
+    strongest,
     would_detect,
 )
 
@@ -90,6 +92,35 @@ def test_guesses_of_both_labels_need_both_allowances():
     assert rejections(0.0, 0.05, 400, 200, 0.05, 1000, either=True, sides=2) <= at_most(1000)
 
 
+def joint_rejections(parts, epsilon=1.0, delta=0.02, draws=300, sizes=(120, 60, 15, 8), reps=3000):
+    """How often a ladder rejects on the four-outcome pair, as `rejections` does with one selection."""
+    q_law, p_law = four_outcomes(epsilon, delta)
+    rng, count = np.random.default_rng(2), 0
+    for _ in range(reps):
+        labels = rng.integers(0, 2, draws)
+        z = np.where(labels == 1, rng.choice(4, draws, p=p_law), rng.choice(4, draws, p=q_law))
+        order = np.argsort(z, kind="stable")
+        counts = [int(labels[order[:n]].sum()) for n in sizes]
+        seen = [Selection(n, k, draws, delta, 1, w) for n, k, w in zip(sizes, counts, parts, strict=True)]
+        count += joint_p_value(epsilon, seen) <= 0.05
+    return count
+
+
+def test_selections_that_share_the_level_keep_it_and_those_that_do_not_share_break_it():
+    assert joint_rejections((0.4, 0.3, 0.2, 0.1)) <= at_most(3000)
+    assert joint_rejections((1.0, 1.0, 1.0, 1.0)) > at_most(3000)
+
+
+def test_the_joint_bound_is_the_last_epsilon_that_the_joint_p_value_rejects():
+    seen = [Selection(500, 420, 4000, 1e-3, 2, 0.7), Selection(100, 95, 4000, 1e-3, 2, 0.3)]
+    rung, bound = strongest(seen, 0.05)
+    assert rung == 1
+    assert bound == max(lower_bound(one, 0.05 * one.part) for one in seen) > lower_bound(seen[0], 0.05)
+    assert joint_p_value(bound, seen) <= 0.05 < joint_p_value(bound + 1e-6, seen)
+    idle = [Selection(100, 50, 4000, part=0.5), Selection(50, 28, 4000, part=0.5)]
+    assert strongest(idle, 0.05) == (1, 0.0)
+
+
 def test_lower_bound_is_the_last_rejected_epsilon():
     seen = Selection(500, 450, 4000, 1e-3, 2)
     bound = lower_bound(seen, 0.05)
@@ -122,6 +153,7 @@ def test_would_detect_has_the_stated_power():
         {"n": 5, "k": 1, "draws": 4},
         {"n": 5, "k": 1, "draws": 9, "delta": 1.0},
         {"n": 5, "k": 1, "draws": 9, "sides": 3},
+        {"n": 5, "k": 1, "draws": 9, "part": 0.0},
     ],
 )
 def test_impossible_counts_are_refused(bad):

@@ -9,7 +9,6 @@ import pytest
 
 from audit.blackbox import outputs
 from audit.blackbox.features import Encoder, with_summaries
-from audit.blackbox.plan import _threshold
 from audit.blackbox.scores import Score
 from audit.blackbox.vectors import Reducer
 
@@ -88,11 +87,3 @@ def test_indicators_that_say_the_same_are_fitted_once() -> None:
     other = [(bool(a), not a, bool(b)) for a, b in flags]
     widths = [len(Encoder.fit(outputs.tabulate(rows), flags[:, 0]).penalties) for rows in (same, other)]
     assert widths == [2, 3]
-
-
-def test_an_output_scored_in_another_block_stays_on_its_side_of_the_threshold() -> None:
-    """A plan's threshold lies between two confidences, not on one."""
-    sure = np.array([2.0, 1.0, 1.0 + 1e-6, 1.0, 0.5])
-    assert _threshold(sure, 1) == 1.5 + 5e-7
-    assert [_threshold(sure, size) for size in (2, 3, 4)] == pytest.approx([0.75] * 3, abs=1e-6)
-    assert _threshold(sure, 5) < 0.5

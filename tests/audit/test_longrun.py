@@ -18,7 +18,7 @@ from audit import longrun
 from audit.blackbox.confidence import Selection, p_value
 from audit.blackbox.foreign import Noticed
 from audit.blackbox.outputs import VALUE_BITS, concatenate
-from audit.blackbox.plan import Plan, make_plan
+from audit.blackbox.plan import Plan, Rung, make_plan
 from audit.blackbox.sampling import BURN_IN, TEST, BlockName, CallableTarget, Pair, draw_block
 from audit.executors import here, processes
 from audit.journal import JournalError
@@ -35,27 +35,32 @@ def planned(mechanism: Callable[..., Any], delta: float, draws: int = 60_000, bl
     return Work(target, PAIR, 0, draws, block, VALUE_BITS, (ruler,))
 
 
-def selected(work: Work, delta: float, place: Place | None = None) -> Selection:
+def selected(work: Work, delta: float, place: Place | None = None) -> tuple[Selection, ...]:
     (found,) = select(work, conduct(work, place or Place(), lambda text: None), delta)
     assert found is not None
     return found
 
 
-def in_memory(work: Work, delta: float) -> Selection:
-    """What the plan selects when all draws are kept and sorted."""
+def in_memory(work: Work, delta: float) -> tuple[Selection, ...]:
+    """What the plan's rungs select when all draws are kept and sorted."""
     blocks = [
         draw_block(work.target, PAIR, BlockName(0, TEST, 0, i), min(work.block, work.draws - i * work.block))
         for i in range(work.blocks)
     ]
     plan = work.rulers[0].plan
     chosen = plan.select(concatenate([b.values for b in blocks]))
-    labels = np.concatenate([b.labels for b in blocks])
-    rows = plan.choose(chosen.sure)
-    return Selection(len(rows), int((chosen.label == (labels == 1))[rows].sum()), len(labels), delta, plan.sides)
+    right = chosen.label == (np.concatenate([b.labels for b in blocks]) == 1)
+    order = np.argsort(-chosen.sure, kind="stable")
+    sizes = [r.n if r.threshold is None else int((chosen.sure >= r.threshold).sum()) for r in plan.rungs]
+    return tuple(
+        Selection(n, int(right[order[:n]].sum()), len(right), delta, plan.sides, rung.part)
+        for n, rung in zip(sizes, plan.rungs, strict=True)
+    )
 
 
 def test_without_delta_the_counts_are_those_of_all_draws_in_memory() -> None:
     work = planned(sample_work.laplace, 0.0)
+    assert len(work.rulers[0].plan.rungs) > 1
     assert selected(work, 0.0) == in_memory(work, 0.0)
 
 
@@ -63,9 +68,12 @@ def test_without_delta_the_counts_are_those_of_all_draws_in_memory() -> None:
 def test_with_delta_the_steps_lose_next_to_nothing(mechanism: Callable[..., Any]) -> None:
     """The same n, and right guesses within what sorting the last step (3 % of n) can change by chance at 1e-6."""
     work = planned(mechanism, 1e-4)
-    found, sorted_out = selected(work, 1e-4), in_memory(work, 1e-4)
-    assert found.n == sorted_out.n == work.rulers[0].plan.n
-    assert abs(found.k - sorted_out.k) <= 5 * np.sqrt(0.05 * found.n)
+    rungs = work.rulers[0].plan.rungs
+    assert len(rungs) > 1
+    for found, sorted_out, rung in zip(selected(work, 1e-4), in_memory(work, 1e-4), rungs, strict=True):
+        assert found.n == sorted_out.n == rung.n
+        assert found.part == rung.part
+        assert abs(found.k - sorted_out.k) <= 5 * np.sqrt(0.05 * found.n)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-4])
@@ -105,8 +113,13 @@ def test_what_was_noticed_is_the_same_whoever_noticed_it() -> None:
 
 
 def ruler(n: int, steps: int = 4, sides: str = "neighbour") -> Ruler:
-    plan = Plan(None, sides, n, None, 0.1, 0.0)  # type: ignore[arg-type] # the score is not asked
+    plan = Plan(None, sides, (Rung(n, None, 0.1, 1.0),), 0.0)  # type: ignore[arg-type] # the score is not asked
     return Ruler(plan, np.arange(steps - 1, dtype=float), "")
+
+
+def picked(n: int, counts: np.ndarray, coins: np.random.Generator, delta: float = 0.1) -> Selection:
+    (found,) = ruler(n).selections(counts, delta, coins)
+    return found
 
 
 def coins(seed: int) -> np.random.Generator:
@@ -119,8 +132,8 @@ def test_whole_steps_then_whole_pieces_then_coins() -> None:
     counts = np.stack([seen, right], axis=1)
     expected = {2: 2, 5: 3, 9: 6, 15: 6, 16: 6, 21: 6, 28: 13}
     for n, k in expected.items():
-        assert ruler(n).selection(counts, 0.1, coins(0)) == Selection(n, k, 28, 0.1, 1)
-    drawn = [ruler(7).selection(counts, 0.1, coins(s)).k - 3 for s in range(2000)]
+        assert picked(n, counts, coins(0)) == Selection(n, k, 28, 0.1, 1)
+    drawn = [picked(7, counts, coins(s)).k - 3 for s in range(2000)]
     law = stats.hypergeom(4, 3, 2)
     tally = np.bincount(drawn, minlength=3)
     assert stats.chisquare(tally[1:], 2000 * law.pmf([1, 2])).pvalue > 1e-6
@@ -133,7 +146,7 @@ def test_labels_do_not_decide_how_many_are_selected() -> None:
         seen = rng.integers(0, 20, size=(3, 4))
         for right in (np.zeros_like(seen), seen, rng.integers(0, seen + 1)):
             n = int(rng.integers(0, seen.sum() + 1))
-            assert ruler(n).selection(np.stack([seen, right], axis=1), 0.1, coins(1)).n == n
+            assert picked(n, np.stack([seen, right], axis=1), coins(1)).n == n
 
 
 def four_outcomes(epsilon: float, delta: float, draws: int, pieces: int, rng: np.random.Generator) -> np.ndarray:
@@ -152,7 +165,7 @@ def test_the_level_holds_on_the_worst_pair_and_is_nearly_attained(n: int) -> Non
     rejected = 0
     for seed in range(runs):
         counts = four_outcomes(1.0, 0.05, 300, 3, rng)
-        rejected += p_value(1.0, ruler(n).selection(counts, 0.05, coins(seed))) <= ALPHA
+        rejected += p_value(1.0, picked(n, counts, coins(seed), 0.05)) <= ALPHA
     assert rejected <= stats.binom.ppf(1 - 1e-6, runs, ALPHA)
     assert rejected >= 0.02 * runs
 
@@ -166,7 +179,7 @@ def test_choosing_by_labels_would_be_caught() -> None:
 
     rng, runs = np.random.default_rng(0), 1000
     rejected = sum(
-        p_value(1.0, ruler(100).selection(four_outcomes(1.0, 0.05, 300, 3, rng), 0.05, Cheat())) <= ALPHA  # type: ignore[arg-type]
+        p_value(1.0, picked(100, four_outcomes(1.0, 0.05, 300, 3, rng), Cheat(), 0.05)) <= ALPHA  # type: ignore[arg-type]
         for _ in range(runs)
     )
     assert rejected > stats.binom.ppf(1 - 1e-6, runs, ALPHA)
