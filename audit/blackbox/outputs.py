@@ -42,7 +42,8 @@ MAX_LEAVES = 4096
 """Longer outputs are compared by key as a whole, and by their first MAX_LEAVES leaves."""
 
 _PLAIN = frozenset({int, float, np.float64, np.float32, np.int64, np.int32})
-_COLUMNAR = _PLAIN | {bool}
+_WORDS = frozenset({int, bool, str, type(None)})
+_COLUMNAR = _PLAIN | _WORDS
 
 
 @dataclass(frozen=True)
@@ -221,15 +222,15 @@ def _from_objects(items: Sequence[Any], bits: int) -> Table:
     for types, members in groups.items():
         nesting[members] = token_code("(" + "." * len(types) + ")")
         for j, kind in enumerate(types[:width]):
-            numbers[members, j], tokens[members, j] = _leaf_column([rows[r][j] for r in members], kind)
+            numbers[members, j], tokens[members, j] = _leaf_column([rows[r][j] for r in members], kind, codes)
     numbers = _significant_unless_whole(numbers, bits)
     keys = _row_keys(numbers, tokens, nesting)
-    names = dict(_COMMON) | {code: text for text, code in codes.items()}
+    names = {code: text for text, code in codes.items()} | _COMMON
     return Table(numbers[where], tokens[where], keys[where], names)
 
 
 def _by_types(rows: Sequence[Any]) -> tuple[dict[tuple[type, ...], list[int]], list[int]]:
-    """Flat tuples of numbers and booleans by the types of their items, which can be read column by column; the rest."""
+    """Flat tuples of plain items by the types of these, which can be read column by column; the rest."""
     groups: dict[tuple[type, ...], list[int]] = {}
     others = []
     for r, row in enumerate(rows):
@@ -242,10 +243,14 @@ def _by_types(rows: Sequence[Any]) -> tuple[dict[tuple[type, ...], list[int]], l
     return groups, others
 
 
-def _leaf_column(values: Sequence[Any], kind: type) -> tuple[Array, Array]:
-    """Numbers and tokens of one position, as `_collect` would give them one by one."""
+def _leaf_column(values: Sequence[Any], kind: type, codes: dict[str, int]) -> tuple[Array, Array]:
+    """Numbers and tokens of one position, as `_collect` would give them one by one; new texts get their codes."""
     if kind is bool:
         return np.full(len(values), np.nan), np.where(np.array(values), TRUE, FALSE)
+    if kind not in _PLAIN:
+        texts = {value: _text(value) for value in set(values)}
+        codes.update((text, token_code(text)) for text in texts.values())
+        return np.full(len(values), np.nan), np.array([codes[texts[value]] for value in values], dtype=np.int32)
     x = _floats(values)
     special = [(np.isnan(x), NOT_A_NUMBER), (x == np.inf, PLUS_INFINITY), (x == -np.inf, MINUS_INFINITY)]
     tokens = np.select([where for where, _ in special], [code for _, code in special], 0)
@@ -258,13 +263,31 @@ def _significant_unless_whole(x: Array, bits: int) -> Array:
 
 
 def _distinct(items: Sequence[Any]) -> tuple[list[Any], Array]:
-    """The distinct outputs and, for each output, which one it is; all of them if they cannot be hashed."""
+    """The outputs without repeats of those that are quick to tell apart, and which one each output is."""
+    rows: list[Any] = []
     index: dict[Any, int] = {}
-    try:
-        where = np.fromiter((index.setdefault(item, len(index)) for item in items), dtype=np.int64, count=len(items))
-    except TypeError:
-        return list(items), np.arange(len(items))
-    return list(index), where
+    where = np.empty(len(items), dtype=np.int64)
+    for i, item in enumerate(items):
+        mark = _mark(item)
+        at = len(rows) if mark is None else index.setdefault(mark, len(rows))
+        if at == len(rows):
+            rows.append(item)
+        where[i] = at
+    return rows, where
+
+
+def _mark(item: Any) -> Any:
+    """Equal for equal outputs alone; None if that would take as long as to read it.
+
+    Equality of the outputs themselves is not enough: True == 1 and 0.0 == −0.0, and a reader sees the difference.
+    """
+    kind = type(item)
+    if kind in _WORDS:
+        return kind, item
+    if kind is tuple:
+        kinds = tuple(map(type, item))
+        return (kinds, item) if _WORDS.issuperset(kinds) else None
+    return None
 
 
 def flatten(output: Any) -> tuple[list[float | str], str]:
@@ -289,15 +312,18 @@ def _collect(value: Any, leaves: list[float | str]) -> str:
         leaves.append(number if math.isfinite(number) else str(number))
     elif isinstance(value, abstract.Complex):
         return "c" + _collect(value.real, leaves) + _collect(value.imag, leaves)
-    elif isinstance(value, str | bytes):
-        leaves.append(f"str:{value!r}")
-    elif value is None:
-        leaves.append("None")
+    elif value is None or isinstance(value, str | bytes):
+        leaves.append(_text(value))
     elif isinstance(value, Raised):
         leaves.append(f"raises {value.type_name}")
     else:
         return _collect_container(value, leaves)
     return "."
+
+
+def _text(value: str | bytes | None) -> str:
+    """The token of a word, or of nothing."""
+    return "None" if value is None else f"str:{value!r}"
 
 
 def _collect_container(value: Any, leaves: list[float | str]) -> str:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from audit.blackbox.features import lowest_bit
@@ -121,3 +121,28 @@ def test_plain_numbers_take_the_fast_path(batch):
     table = tabulate(batch)
     assert table.width == 1
     assert len(table) == len(batch)
+
+
+LEAVES = st.one_of(st.floats(), st.integers(-(2**60), 2**60), st.booleans(), st.text(max_size=3), st.none())
+
+
+@given(rows=st.lists(st.lists(LEAVES, min_size=1, max_size=4), min_size=1, max_size=8))
+@settings(max_examples=200, deadline=None)
+@example(rows=[[0.0], [False]])
+@example(rows=[[1], [True]])
+@example(rows=[[0.0], [-0.0]])
+def test_tuples_read_column_by_column_are_what_lists_are_item_by_item(rows):
+    columns, items = tabulate([tuple(row) for row in rows]), tabulate(rows)
+    assert np.array_equal(columns.keys, items.keys)
+    assert np.array_equal(columns.numbers, items.numbers, equal_nan=True)
+    assert np.array_equal(columns.token_matrix(), items.token_matrix())
+    codes = set(columns.token_matrix().ravel().tolist()) - {0, ABSENT}
+    assert {columns.names[c] for c in codes} == {items.names[c] for c in codes}
+
+
+def test_what_compares_equal_but_prints_differently_is_told_apart():
+    """A mechanism whose output is 1 on one dataset and True on the other is seen through."""
+    for one, other in [(1, True), (0, False), ((0.0, "a"), (-0.0, "a")), ((1, None), (True, None)), ("1", 1)]:
+        assert tabulate([one, other, None]).keys[0] != tabulate([other, one, None]).keys[0]
+        assert len(np.unique(tabulate([one, other, one, None]).keys)) == 3
+    assert tabulate([1, 1.0, None]).keys[0] == tabulate([1.0, 1, None]).keys[0]
