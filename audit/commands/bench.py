@@ -9,6 +9,7 @@ import pkgutil
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import audit.bench
 from audit.bench import _record
@@ -24,8 +25,12 @@ EXAMPLE = "dpso bench numbers"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("names", metavar="NAME", nargs="*", help=f"which: {', '.join(_names())} (default all)")
-    parser.add_argument("--parts", metavar="PART", nargs="+", default=[], help="parts of resilience (default all)")
-    parser.add_argument("--record", action="store_true", help="keep the results, and renew the README's tables")
+    parser.add_argument(
+        "--parts", metavar="PART", nargs="+", default=[], help="parts of auditor or of resilience (default all)"
+    )
+    parser.add_argument(
+        "--record", action="store_true", help="keep the results, each part as it is done, and renew the README's tables"
+    )
 
 
 def _names() -> list[str]:
@@ -47,6 +52,22 @@ def _check_parts(parts: list[str], modules: dict[str, ModuleType]) -> None:
                 raise InputError(f"--parts {part}: {name} has {', '.join(known) or 'no parts'}")
 
 
+def _measured(name: str, module: ModuleType, parts: list[str], record: bool) -> dict[str, Any]:
+    """What a benchmark finds, part by part; with `record` each part is kept as soon as it is measured."""
+    known = list(getattr(module, "PARTS", {}))
+    result: dict[str, Any] = {}
+    for part in parts or known or [None]:
+        result |= module.run(_say, **({} if part is None else {"parts": [part]}))
+        if record:
+            kept = _record.recorded(name) if known else {}
+            _record.record(name, kept | result, ROOT / "README.md")
+    return result
+
+
+def _say(message: str) -> None:
+    print(f"  {message}", file=sys.stderr)
+
+
 def run(args: argparse.Namespace) -> int:
     """Run the named benchmarks and print their tables (or, with --json, their results)."""
     modules = {name: _module(name) for name in (args.names or _names())}
@@ -54,12 +75,7 @@ def run(args: argparse.Namespace) -> int:
     results = {}
     for name, module in modules.items():
         print(f"bench {name}: {module.HELP}", file=sys.stderr)
-        results[name] = module.run(
-            lambda message: print(f"  {message}", file=sys.stderr), **({"parts": args.parts} if args.parts else {})
-        )
-        if args.record:
-            kept = _record.recorded(name) if args.parts else {}
-            _record.record(name, kept | results[name], ROOT / "README.md")
+        results[name] = _measured(name, module, args.parts, args.record)
         if not args.json:
             print(f"\n### {name}\n\n{module.render(results[name])}")
     if args.json:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from audit.bench import _record
+from audit.bench import _record, auditor
 from audit.bench import numbers as bench
 from audit.cli import main
+from audit.commands import bench as command
 from reference.numbers import MP, Ball, Float64
 
 STEPS = 200
@@ -78,3 +79,15 @@ def test_the_fast_engine_meets_its_target() -> None:
     """In the recorded run; nothing is timed here."""
     recorded = _record.recorded("fast")
     assert all(row["ratio"] >= recorded["target"] for row in recorded["rows"])
+
+
+def test_a_part_is_kept_as_soon_as_it_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_record, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(command, "ROOT", tmp_path)
+    monkeypatch.setattr(auditor, "PARTS", {"memory": lambda *_: {"laplace": {"megabytes": 7}}, "alarms": interrupted})
+    assert main(["bench", "auditor", "--record"]) == 130
+    assert set(_record.recorded("auditor")) == {"confidence", "memory"}
+    assert main(["bench", "auditor", "--parts", "memory", "1e9", "--record"]) == 2
