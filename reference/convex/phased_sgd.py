@@ -76,6 +76,9 @@ Point: TypeAlias = tuple[Vector, ScalarLoss]
 FEATURE_SLACK = Fraction(1, 2**40)
 """‖x‖_* may exceed R by this share: features that were scaled to length R in binary64 are accepted."""
 
+TIGHT_ROOM = 1 + 4 * FEATURE_SLACK
+"""Tight scales of Algorithms 2 and 3 are raised by this factor: it pays for that share and for rounding in binary64."""
+
 
 # ------------------------------------------------------------------------------------------- parameters
 

@@ -38,8 +38,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from reference.convex.moreau import REAL_LINE
 from reference.convex.oracle import Oracle, OracleOutput, OracleParameters, oracle_evaluations, quantum
 from reference.convex.phased_sgd import (
+    TIGHT_ROOM,
     Average,
     NoiseRule,
     PhasedParameters,
@@ -94,6 +96,14 @@ def _require_contraction(K: Numbers, eta: Real, p: OracleParameters) -> None:
     rate = eta * p.beta * p.R * p.R
     remedy = "the drift adds in quadrature only there; iterate_bound holds up to 2"
     require(K.le(rate, K(1)), "eta*beta*R^2", K.to_float(rate), "be at most 1", remedy)
+    require(p.M == REAL_LINE, "M", p.M, "be the line", "elsewhere the oracle's cells are not all of one width")
+
+
+def _require_no_expansion(K: Numbers, eta: Real, p: OracleParameters) -> None:
+    """ηβ‖x‖² ≤ 2 for every feature that is accepted; beyond, neighbours part and no bound of this module holds."""
+    rate = eta * p.beta * p.R * p.R
+    inside = K.le(rate * K(TIGHT_ROOM), K(2))
+    require(inside, "eta*beta*R^2", K.to_float(rate), "be at most 2", "beyond, steps expand: lower beta")
 
 
 # ----------------------------------------------------------------------------------------------- noise
@@ -108,16 +118,18 @@ def tight_sigma(
 ) -> NoiseRule:
     """σ_k = Δ_k/μ*(ε, δ): the least Gaussian noise that the sensitivity bound of the released average allows.
 
-    "linear" is valid for every α-accurate oracle of norm at most L0R; "quadrature" for the corrected oracle with M
-    = ℝ and η_kβR² ≤ 1 (an iterate's supremum, which bounds the average's). Binary64 takes a μ* that is certainly
-    not too large.
+    "linear" is valid for every α-accurate oracle of norm at most L0R and η_kβR² ≤ 2; "quadrature" for the corrected
+    oracle with M = ℝ and η_kβR² ≤ 1 (an iterate's supremum, which bounds the average's). What can be checked of that
+    is checked. Binary64 takes a μ* that is certainly not too large; `TIGHT_ROOM` pays for features a little longer
+    than R, since every bound above is at most proportional to R.
     """
     mu = K(gaussian_mu_safe(epsilon, delta)) if isinstance(K, Float64) else gaussian_mu(K, epsilon, delta)
 
     def sigma(K: Numbers, rho: Real, eta_k: Real, T_k: int, p: OracleParameters) -> Real:
+        _require_no_expansion(K, eta_k, p)
         if drift == "quadrature":
-            return iterate_supremum(K, eta_k, T_k, p) / mu
-        return average_bound(K, eta_k, T_k, p, average) / mu
+            return iterate_supremum(K, eta_k, T_k, p) / mu * K(TIGHT_ROOM)
+        return average_bound(K, eta_k, T_k, p, average) / mu * K(TIGHT_ROOM)
 
     return sigma
 

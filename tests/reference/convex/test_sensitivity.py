@@ -6,12 +6,23 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
+from typing import Literal
 
 import pytest
 
 from reference.convex.counterexamples import expanding_shift
+from reference.convex.moreau import Interval
 from reference.convex.oracle import Oracle, closed_form_oracle, oracle, oracle_parameters
-from reference.convex.phased_sgd import curvature, phased_parameters, phased_sgd, step_size, theorem_beta_printed
+from reference.convex.phased_sgd import (
+    FEATURE_SLACK,
+    curvature,
+    phase_lengths,
+    phased_parameters,
+    phased_sgd,
+    require_bounded,
+    step_size,
+    theorem_beta_printed,
+)
 from reference.convex.sensitivity import (
     average_bound,
     average_quadrature,
@@ -25,7 +36,7 @@ from reference.convex.sensitivity import (
     widest_pair,
 )
 from reference.numbers import MP, Ball, Float64, norm
-from reference.privacy import gaussian_mu
+from reference.privacy import gaussian_delta, gaussian_mu
 from reference.setting import GLL, Absolute, EpsilonInsensitive, Example, L2Ball, WholeSpace
 from reference.tape import ZeroTape
 
@@ -136,7 +147,7 @@ def test_printed_and_tight_noise_are_private(n: int) -> None:
             p = phased_parameters(B, n, ABSOLUTE, W, epsilon=epsilon, delta=delta)
             assert all(B.le(d, B(delta)) for d in phase_deltas(B, p))
             q = replace(p, sigma=tight_sigma(B, epsilon, delta))
-            assert all(B.le(d, B(delta * (1 + F(1, 10**6)))) for d in phase_deltas(B, q))
+            assert all(B.le(d, B(delta)) for d in phase_deltas(B, q))
             assert all(B.ge(d, B(delta * (1 - F(1, 10**6)))) for d in phase_deltas(B, q))
 
 
@@ -160,12 +171,12 @@ def test_tight_noise_is_three_and_a_half_times_less() -> None:
     p = phased_parameters(M, 4096, ABSOLUTE, L2Ball([0, 0], 1), epsilon=1, delta="1e-6")
     rho = 1 / (2 * M.sqrt(M.log(M(10**6))))
     tight = tight_sigma(M, 1, "1e-6")
-    ratios = [4 / rho / tight(M, rho, M(1), T, p.smoothing) for T in (1, 2048)]
+    eta = step_size(M, p) / 4
+    ratios = [4 * eta / rho / tight(M, rho, eta, T, p.smoothing) for T in (1, 2048)]
     assert float(ratios[0]) == pytest.approx(2 * float(gaussian_mu(M, 1, "1e-6")) / float(rho), rel=1e-9)
     assert float(ratios[0]) == pytest.approx(3.52, abs=0.005)
     assert 3.3 < float(ratios[1]) < 3.52
     sharper = tight_sigma(M, 1, "1e-6", drift="quadrature")
-    eta = step_size(M, p) / 4
     assert sharper(M, rho, eta, 2048, p.smoothing) < tight(M, rho, eta, 2048, p.smoothing)
     assert float(4 * eta / rho / sharper(M, rho, eta, 2048, p.smoothing)) == pytest.approx(3.52, abs=0.005)
 
@@ -176,6 +187,29 @@ def test_steps_that_expand_are_not_certified() -> None:
     assert curvature(K, p) == 4
     with pytest.raises(ValueError, match="be at most 2"):
         phase_deltas(K, p)
+    expanding = replace(p, sigma=tight_sigma(K, 1, "1e-6"))
+    with pytest.raises(ValueError, match="be at most 2"):
+        phased_sgd(K, [Example((1, 0), 0)] * 4096, expanding, ZeroTape())
+
+
+def test_quadrature_is_for_the_whole_line() -> None:
+    p = oracle_parameters(K, beta=1, alpha=F(1, 64), L0=1, R=1, M=Interval(0, 1))
+    with pytest.raises(ValueError, match="be the line"):
+        iterate_supremum(K, F(1, 2), 4, p)
+
+
+@pytest.mark.parametrize("drift", ["linear", "quadrature"])
+def test_tight_noise_pays_for_the_longest_features_that_are_accepted(drift: Literal["linear", "quadrature"]) -> None:
+    """Features of length R(1 + 2^{−40}) are accepted: with them, too, every phase stays below δ, on balls."""
+    B, longest = Ball(160), 1 + FEATURE_SLACK
+    require_bounded(Example((longest, 0), 0), ABSOLUTE, 0)
+    p = phased_parameters(B, 4096, ABSOLUTE, L2Ball([0, 0], 1), epsilon=1, delta="1e-6")
+    longer = replace(p.smoothing, R=p.smoothing.R * B(longest))
+    rule, bound = tight_sigma(B, 1, "1e-6", drift=drift), iterate_supremum if drift == "quadrature" else average_bound
+    for k, T in enumerate(phase_lengths(4096), start=1):
+        eta = step_size(B, p) / 4**k
+        sigma = rule(B, B(1), eta, T, p.smoothing)
+        assert B.le(gaussian_delta(B, 1, bound(B, eta, T, longer) / sigma), B("1e-6"))
 
 
 @pytest.mark.statement("thm:l2_glm", kind="counterexample")
