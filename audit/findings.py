@@ -15,11 +15,13 @@ from audit.run import RECORD
 from reference.convex import noisy_frank_wolfe as nfw
 from reference.convex.counterexamples import expanding_shift, unsound_shift
 from reference.convex.oracle import oracle, oracle_parameters, oracle_printed
+from reference.convex.phased_sgd import PhasedParameters, excess_risk, phased_parameters
+from reference.convex.sensitivity import tuned_parameters
 from reference.inventory import load
 from reference.numbers import Float64
 from reference.privacy import gaussian_mu, log_inverse
 from reference.setting.losses import GLL, Absolute, PiecewiseLinear
-from reference.setting.sets import l1_ball
+from reference.setting.sets import L2Ball, l1_ball
 from reference.smooth import bounds
 from reference.smooth.calibration import exact_constants_scale, laplace_scale_printed
 from reference.smooth.noisy_sfw import failure_threshold, transcript_delta
@@ -89,6 +91,22 @@ def phased_noise_ratio() -> float:
     epsilon, delta = TARGET
     rho = epsilon / (2 * K.sqrt(log_inverse(K, delta)))
     return float(4 / rho / (2 / gaussian_mu(K, epsilon, delta)))
+
+
+def _phased() -> PhasedParameters:
+    W = L2Ball([0] * 10, Fraction(1, 2))
+    epsilon, delta = TARGET
+    return phased_parameters(K, 2**20, GLL(Absolute, 1, 1), W, epsilon=epsilon, delta=delta, average="first")
+
+
+def phased_risk() -> float:
+    """The proven excess risk of Algorithm 2 with printed step and noise: n = 2²⁰, d = 10, L0 = R = D = 1, (1, 1e-6)."""
+    return float(excess_risk(K, _phased()))
+
+
+def phased_risk_tuned() -> float:
+    """The same with tight noise and the step size that goes with it."""
+    return float(excess_risk(K, tuned_parameters(K, _phased())))
 
 
 # ------------------------------------------------------------------------------------------ Algorithm 3

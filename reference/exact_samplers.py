@@ -1,7 +1,7 @@
 """Noise that is exactly what it says: discrete Laplace and Gaussian over the rationals, from fair bits.
 
-The samplers are those of Canonne, Kamath and Steinke ("The Discrete Gaussian for Differential Privacy", 2020): integer
-arithmetic and coin flips only, no floating point, no approximation. A source of randomness is any object with
+The samplers are those of Canonne, Kamath and Steinke ("The Discrete Gaussian for Differential Privacy", 2020):
+integer arithmetic and coin flips only, no floating point, no approximation. A source of randomness is any object with
 `getrandbits(k)`, such as `random.Random(seed)` (reproducible) or `random.SystemRandom()` (for real releases).
 
 ==============================  ==================================================================
@@ -13,19 +13,30 @@ discrete exponential, scale c   P(x) = (1 − e^{−1/c})·e^{−x/c} on 0, 1, 2
 `DiscreteTape` serves unit draws on the grid of 2**-20: multiples of 1/G, G = 2**20, with laws at scale G (Laplace,
 exponential) and variance G² (normal), divided by G.
 
-**What is guaranteed.** Integer-valued queries with sensitivity m: noise from the discrete Laplace law of scale c gives
-m/c-DP (`laplace_epsilon`), from the discrete Gaussian of variance v m²/(2v)-zCDP (`gaussian_rho`): the constants of the
-continuous laws, proved on the integers (for Laplace, |x| changes by at most m; for the Gaussian see the paper cited).
+**What is guaranteed.** Integer-valued queries with sensitivity m: noise from the discrete Laplace law of scale c
+gives m/c-DP (`laplace_epsilon`), from the discrete Gaussian of variance v m²/(2v)-zCDP (`gaussian_rho`): the
+constants of the continuous laws, proved on the integers (for Laplace, |x| changes by at most m; for the Gaussian see
+the paper cited).
 
 **What has to be on the grid.** A released sum q + s·noise hides its low bits only if q lies on the grid of s·noise,
 whatever the data. `on_noise_grid` rounds q to a multiple of s/G; that moves it by at most s/(2G), so the sensitivity
 grows by at most one grid step (`grid_sensitivity`). Exact noise added to a q that was not rounded tells q apart as
-surely as binary64 noise does. A selection (report-noisy-min) releases no sum and needs no rounding; but on a grid
-ties have positive probability, and the lowest index wins them.
+surely as binary64 noise does. That holds for Algorithms 2, 5 and 6, which add noise to vectors: with this tape and
+without rounding their guarantees are not what `privacy` says.
+
+**A selection** (report-noisy-min, Algorithms 3 and 4) releases no sum and may keep its scores off the grid, but the
+grid costs it up to one step: scores whose range changes by r give a loss of at most (⌊rG/s⌋ + 1)/G, not r/s
+(`selection_epsilon`). *Proof.* As in `privacy.noisy_min_epsilon`: given the other noises a candidate wins iff its own
+noise is below a threshold τ, or on it if the lowest index is its own, and τ moves by at most r. So the noises that
+win before and after differ by the grid points of an interval of length r, ends included: at most ⌊rG/s⌋ + 1 of them.
+One grid point more multiplies P(noise ≤ point) by at most e^{1/G}, for discrete Laplace and for subtracted discrete
+exponential noise. ∎ Attained: a tiny r that moves one score over a grid line costs a whole step, e^{1/G}, where r/s
+is next to nothing. Over T steps that is up to T·2^{−20}: take the scale r/(ε − 1/G) in place of r/ε
+(`selection_scale`) where it matters.
 
 **What binary64 noise does instead.** Its support depends on q. `possible_under` decides for the textbook binary64
-Laplace sampler whether an output can come from a given q at all: of the outputs of q = 0 at scale 1, six in ten cannot
-come from q = 1, each of them a proof of which dataset was used, where ε = 1 was meant.
+Laplace sampler whether an output can come from a given q at all: of the outputs of q = 0 at scale 1, six in ten
+cannot come from q = 1, each of them a proof of which dataset was used, where ε = 1 was meant.
 """
 
 from __future__ import annotations
@@ -140,11 +151,27 @@ def grid_sensitivity(sensitivity: Exact, scale: Exact) -> int:
     return math.floor(exact("sensitivity", sensitivity) * GRID / positive("scale", scale)) + 1
 
 
+def selection_epsilon(score_range: Exact, scale: Exact) -> Fraction:
+    """(⌊rG/s⌋ + 1)/G, or 0 for r = 0: the pure-DP constant of report-noisy-min with the grid's Laplace or exponential
+    noise.
+    """
+    r = exact("score_range", score_range)
+    require(r >= 0, "score_range", score_range, "be at least 0")
+    return Fraction(math.floor(r * GRID / positive("scale", scale)) + 1, GRID) if r else Fraction(0)
+
+
+def selection_scale(score_range: Exact, epsilon: Exact) -> Fraction:
+    """r/(ε − 1/G): on the grid this scale makes a selection ε-DP, as r/ε does off it. Refused for ε ≤ 1/G."""
+    e = positive("epsilon", epsilon)
+    require(e * GRID > 1, "epsilon", epsilon, f"exceed 1/{GRID}", "the grid is too coarse for such a step; take fewer")
+    return positive("score_range", score_range) / (e - Fraction(1, GRID))
+
+
 class DiscreteTape(Tape):
     """A live tape with exact laws on the grid of 2**-20, in the order of reading (not keyed: it is for real releases).
 
     Normal, Laplace and exponential draws, permutations and indices. Gumbel noise has no exact sampler of this kind;
-    subtracted exponential noise has the same pure-DP guarantee in report-noisy-min.
+    subtracted exponential noise has the same pure-DP guarantee in report-noisy-min (`selection_epsilon` on this grid).
     """
 
     def __init__(self, source: BitSource):

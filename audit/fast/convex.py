@@ -131,7 +131,7 @@ def phased_sgd(
     rho = p.epsilon / (2 * np.sqrt(np.log(1 / p.delta)))  # L2
     length, dimension = p.scale
     G = float(p.smoothing.L0) * float(p.smoothing.R)
-    eta = length / (3 * G) * min(rho / np.sqrt(dimension), 1 / np.sqrt(n))  # L4–5
+    eta = length / (3 * G) * min(rho / np.sqrt(dimension), 1 / np.sqrt(n)) * float(p.stretch)  # L4–5
     w = np.tile(floats(p.start), (tape.trials, 1))  # L1
     s = 0  # L6
     for k in range(1, floor_log2(n) + 1):  # L3, L7

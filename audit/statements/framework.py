@@ -341,6 +341,8 @@ Grade: TypeAlias = Literal[
     "holds", "loose", "conditional", "refuted", "unrepaired", "searched", "cited", "unexpected", "unchecked"
 ]
 GRADES: tuple[Grade, ...] = get_args(Grade)
+PROOF = "/proof"
+"""How the place inside a statement that is its proof is named."""
 PROOFS: tuple[Kind, ...] = ("exact", "certified")
 """The kinds of check that may say "holds"."""
 
@@ -360,14 +362,21 @@ def judge(results: Sequence[Result]) -> Verdict:
     A check that came out otherwise than recorded beats everything; then refutation; then conditions; then "holds",
     which needs an exact or certified check of the text itself (not of our tighter variant). Searching without
     finding is said in those words, with the power of the search where it is known. An erratum that is a slip of the
-    pen refutes nothing: the rest of the checks decide, and the slip is named.
+    pen refutes nothing: the rest of the checks decide, and the slip is named. Nor does a step that fails inside the
+    printed proof refute the statement.
     """
     text = [r for r in results if r.edition != "tight"]
     unexpected = [r.name for r in results if not r.as_recorded]
     if unexpected:
         return Verdict("unexpected", f"UNEXPECTED: {', '.join(unexpected)}")
     slips = _errata(r for r in text if r.is_slip)
-    found = _substance([r for r in text if not r.is_slip])
+    rest = [r for r in text if not r.is_slip]
+    steps = _proof_steps(rest)
+    found = _substance([r for r in rest if r not in steps])
+    if steps:
+        failing = _errata(steps)
+        words = f"{found.text}, not by its printed proof ({', '.join(failing)})"
+        found = Verdict(found.grade, words, in_order([*found.errata, *failing]))
     if not slips:
         return found
     words = "a slip is" if len(slips) == 1 else "slips are"
@@ -375,6 +384,13 @@ def judge(results: Sequence[Result]) -> Verdict:
     if found.grade == "unchecked":
         named = f"no check yet but of {'a slip' if len(slips) == 1 else 'slips'} ({', '.join(slips)})"
     return Verdict(found.grade, named, in_order([*found.errata, *slips]))
+
+
+def _proof_steps(text: Sequence[Result]) -> list[Result]:
+    """The refuted steps of a statement's proof, where more than the proof is judged."""
+    if all(r.statement.endswith(PROOF) for r in text):
+        return []
+    return [r for r in text if r.statement.endswith(PROOF) and not r.expected]
 
 
 def _substance(text: Sequence[Result]) -> Verdict:

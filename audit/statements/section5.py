@@ -740,10 +740,9 @@ def table_row_is_the_theorem(seed: int) -> Outcome:
 
 FILED: dict[str, tuple[str, ...]] = {
     "Alg:PGPSMD": ("E5.1", "E5.6", "E5.7", "E5.8", "E5.14"),
-    "thm:nsmth_ncnvx": ("E5.2", "E5.4", "E5.9", "E5.10"),
+    "thm:nsmth_ncnvx": ("E5.2", "E5.4", "E5.9", "E5.10", "E5.12"),
     "thm:nsmth_ncnvx/proof": ("E5.3", "E5.11", "E5.16"),
     "thm:sc_dp_sco": ("E5.5", "E5.15"),
-    "def:prox_near_stat": ("E5.12",),
     "sec:prox_operator": ("E5.13",),
     "app:weakcnvx": ("EB.1",),
     "prop:loc_subdiff": ("EB.2",),

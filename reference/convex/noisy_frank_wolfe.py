@@ -46,7 +46,7 @@ from typing import Literal, TypeAlias
 
 from reference.convex.moreau import REAL_LINE, Interval, smoothing_error
 from reference.convex.oracle import Counter, Oracle, OracleParameters, oracle, oracle_evaluations, oracle_parameters
-from reference.convex.phased_sgd import Point, checked_points
+from reference.convex.phased_sgd import TIGHT_ROOM, Point, checked_points
 from reference.numbers import Exact, Numbers, Real, Vector, norm
 from reference.privacy import kov_delta, kov_epsilon0, zcdp_rho
 from reference.registry import claims, implements
@@ -191,11 +191,15 @@ def scale_printed(p: FrankWolfeParameters, K: Numbers) -> Real:
 
 
 def scale_tight(p: FrankWolfeParameters, K: Numbers) -> Real:
-    """The least proven scale for T steps: exact composition of pure steps; for Gumbel noise zCDP if that is less."""
-    pure = score_range(K, p) / K(kov_epsilon0(K, p.epsilon, p.delta, p.T))
+    """The least proven scale for T steps: exact composition of pure steps; for Gumbel noise zCDP if that is less.
+
+    `TIGHT_ROOM` pays for features a little longer than R.
+    """
+    width = score_range(K, p) * K(TIGHT_ROOM)
+    pure = width / K(kov_epsilon0(K, p.epsilon, p.delta, p.T))
     if p.noise == "laplace":
         return pure
-    return K.min(pure, score_range(K, p) * K.sqrt(p.T / (8 * K(zcdp_rho(K, p.epsilon, p.delta)))))
+    return K.min(pure, width * K.sqrt(p.T / (8 * K(zcdp_rho(K, p.epsilon, p.delta)))))
 
 
 @claims("thm:l1_glm")

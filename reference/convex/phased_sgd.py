@@ -76,6 +76,9 @@ Point: TypeAlias = tuple[Vector, ScalarLoss]
 FEATURE_SLACK = Fraction(1, 2**40)
 """‖x‖_* may exceed R by this share: features that were scaled to length R in binary64 are accepted."""
 
+TIGHT_ROOM = 1 + 4 * FEATURE_SLACK
+"""Tight scales of Algorithms 2 and 3 are raised by this factor: it pays for that share and for rounding in binary64."""
+
 
 # ------------------------------------------------------------------------------------------- parameters
 
@@ -105,6 +108,8 @@ class PhasedParameters:
     oracle: Oracle
     sigma: NoiseRule
     average: Average
+    stretch: Real = 1
+    """η over that of lines 4 and 5: 1, or what the tight noise prefers (`sensitivity.tuned_parameters`)."""
 
     @property
     def scale(self) -> tuple[Real, Real]:
@@ -307,6 +312,7 @@ def phased_sgd_printed(
         eta = p.D / (3 * G) * K.min(rho / K.sqrt(K(d)), 1 / K.sqrt(K(n)))  # L4
     else:
         eta = 1 / (3 * G) * K.min(rho / K.sqrt(K(p.rank)), 1 / K.sqrt(K(n)))  # L5
+    eta = eta * p.stretch
     s = 1  # L6
     mark(trace, 1, "w_tilde", w, 0)
     for line, name, value in ((2, "rho", rho), (3, "K", phases), (4 if p.D is not None else 5, "eta", eta)):
@@ -344,6 +350,7 @@ def phased_sgd(
         eta = p.D / (3 * G) * K.min(rho / K.sqrt(K(d)), 1 / K.sqrt(K(n)))  # L4
     else:
         eta = 1 / (3 * G) * K.min(rho / K.sqrt(K(p.rank)), 1 / K.sqrt(K(n)))  # L5
+    eta = eta * p.stretch
     s = 1  # L6
     mark(trace, 1, "w_tilde", w, 0)
     for line, name, value in ((2, "rho", rho), (3, "K", phases), (4 if p.D is not None else 5, "eta", eta)):
@@ -410,11 +417,11 @@ def theorem_alpha(K: Numbers, n: int, L0: Exact | Real, R: Exact | Real) -> Real
 
 
 def step_size(K: Numbers, p: PhasedParameters) -> Real:
-    """η of lines 4 and 5."""
+    """η of lines 4 and 5, stretched."""
     rho = p.epsilon / (2 * K.sqrt(K.log(1 / p.delta)))
     length, dimension = p.scale
     G = p.smoothing.L0 * p.smoothing.R
-    return K(length) / (3 * G) * K.min(rho / K.sqrt(K(dimension)), 1 / K.sqrt(K(p.n)))
+    return K(length) / (3 * G) * K.min(rho / K.sqrt(K(dimension)), 1 / K.sqrt(K(p.n))) * p.stretch
 
 
 def curvature(K: Numbers, p: PhasedParameters, k: int = 1) -> Real:

@@ -24,6 +24,17 @@ outermost cells have their middles at ±(L0 − q/2). Together ‖Δ_T‖ ≤ 2�
 1)). ∎ In two and more dimensions it is the supremum: take x nearly orthogonal to Δ, |⟨u, x⟩ − y| with y in the
 middle, s → 0 (`widest_pair`).
 
+**The step size for the tight noise** (`tuned_parameters`, W bounded, n = 2^j). With σ_k = Δ_k/μ* and Δ_k ≤ 2η_kGg, g =
+1 + 1/(4 ln n) (as α(T_k − 1)/2 ≤ G/(4 ln n)), the sum over phases of `phased_sgd` is 4D²/(ηn) for the first start,
+32dηG²g²2^{−k}/(μ*²n) for the start of phase k ≥ 2, together at most 16dηG²g²/(μ*²n), and cηG² for the steps, c = 1/6
+("first") or 1/2 ("last"). Lines 4 and 5 set η for another noise and other constants; the best is η = (2D/G)/√(16dg²/μ*²
++ cn), and then
+
+    E F(ŵ) − F(w*) ≤ GD[16g√d/(μ*n) + (4√c + 1/2)/√n + log2(n)/(n ln n) + g/n²],
+
+1/2 for the smoothing, the last term for the last noise (0 with "first"): 16 where 100/3 stands before √d/(ρn), ρ < μ*,
+and 2.14 where 38/3 stands before 1/√n. Steps do not expand: η_1βR² ≤ 1/(2√c) < 1.23 with the theorem's β. ∎
+
 **An oracle that jumps by J at one point** grows in the same way by (ηRJ)² a step: that is what the unsound halving
 does, J up to √2 − 1 times L0. **Steps that expand** (λ > 2) grow even with exact gradients: |⟨u, x⟩ − y|, ⟨Δ, x⟩ =
 2L0/β, y in the middle, gives ‖Δ‖² + (2ηL0R)²(1 − 2/λ) a step. Both lose the privacy of Algorithm 2 (`widest_pair`,
@@ -34,12 +45,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
+from reference.convex.moreau import REAL_LINE
 from reference.convex.oracle import Oracle, OracleOutput, OracleParameters, oracle_evaluations, quantum
 from reference.convex.phased_sgd import (
+    TIGHT_ROOM,
     Average,
     NoiseRule,
     PhasedParameters,
@@ -94,6 +107,14 @@ def _require_contraction(K: Numbers, eta: Real, p: OracleParameters) -> None:
     rate = eta * p.beta * p.R * p.R
     remedy = "the drift adds in quadrature only there; iterate_bound holds up to 2"
     require(K.le(rate, K(1)), "eta*beta*R^2", K.to_float(rate), "be at most 1", remedy)
+    require(p.M == REAL_LINE, "M", p.M, "be the line", "elsewhere the oracle's cells are not all of one width")
+
+
+def _require_no_expansion(K: Numbers, eta: Real, p: OracleParameters) -> None:
+    """ηβ‖x‖² ≤ 2 for every feature that is accepted; beyond, neighbours part and no bound of this module holds."""
+    rate = eta * p.beta * p.R * p.R
+    inside = K.le(rate * K(TIGHT_ROOM), K(2))
+    require(inside, "eta*beta*R^2", K.to_float(rate), "be at most 2", "beyond, steps expand: lower beta")
 
 
 # ----------------------------------------------------------------------------------------------- noise
@@ -108,18 +129,52 @@ def tight_sigma(
 ) -> NoiseRule:
     """σ_k = Δ_k/μ*(ε, δ): the least Gaussian noise that the sensitivity bound of the released average allows.
 
-    "linear" is valid for every α-accurate oracle of norm at most L0R; "quadrature" for the corrected oracle with M
-    = ℝ and η_kβR² ≤ 1 (an iterate's supremum, which bounds the average's). Binary64 takes a μ* that is certainly
-    not too large.
+    "linear" is valid for every α-accurate oracle of norm at most L0R and η_kβR² ≤ 2; "quadrature" for the corrected
+    oracle with M = ℝ and η_kβR² ≤ 1 (an iterate's supremum, which bounds the average's). What can be checked of that
+    is checked. Binary64 takes a μ* that is certainly not too large; `TIGHT_ROOM` pays for features a little longer
+    than R, since every bound above is at most proportional to R.
     """
     mu = K(gaussian_mu_safe(epsilon, delta)) if isinstance(K, Float64) else gaussian_mu(K, epsilon, delta)
 
     def sigma(K: Numbers, rho: Real, eta_k: Real, T_k: int, p: OracleParameters) -> Real:
+        _require_no_expansion(K, eta_k, p)
         if drift == "quadrature":
-            return iterate_supremum(K, eta_k, T_k, p) / mu
-        return average_bound(K, eta_k, T_k, p, average) / mu
+            return iterate_supremum(K, eta_k, T_k, p) / mu * K(TIGHT_ROOM)
+        return average_bound(K, eta_k, T_k, p, average) / mu * K(TIGHT_ROOM)
 
     return sigma
+
+
+STEP_COST = {"first": Fraction(1, 6), "last": Fraction(1, 2)}
+"""c: the steps of all phases cost at most cηL0²R² in risk, for either average."""
+
+
+def tuned_parameters(K: Numbers, p: PhasedParameters) -> PhasedParameters:
+    """The same run with tight noise and with the step size that its risk bound prefers. Looks at no data."""
+    require(p.D is not None, "D", p.D, "be given", "the unconstrained rate is in an unknown distance")
+    plain = replace(p, stretch=1, sigma=tight_sigma(K, p.epsilon, p.delta, p.average))
+    G = p.smoothing.L0 * p.smoothing.R
+    spread = 16 * p.W.dim * _drift_share(K, p) ** 2 / gaussian_mu(K, p.epsilon, p.delta) ** 2
+    eta = 2 * K(p.D) / (G * K.sqrt(spread + K(STEP_COST[p.average]) * p.n))
+    return replace(plain, stretch=eta / step_size(K, plain))
+
+
+def _drift_share(K: Numbers, p: PhasedParameters) -> Real:
+    """g = 1 + 1/(4 ln n), raised by `TIGHT_ROOM`: Δ_k ≤ 2η_kL0R·g with the theorem's α."""
+    return (1 + 1 / (4 * K.log(K(p.n)))) * K(TIGHT_ROOM)
+
+
+@claims("thm:l2_glm", "tight")
+def tuned_risk(K: Numbers, p: PhasedParameters) -> Real:
+    """L0RD[16g√d/(μ*n) + (4√c + 1/2)/√n + log2(n)/(n ln n) + g/n²]: `tuned_parameters`, n = 2^j, the theorem's α and
+    β.
+    """
+    require(p.D is not None and p.n & (p.n - 1) == 0, "n", p.n, "be a power of two", "excess_risk takes any n")
+    n, g, c = K(p.n), _drift_share(K, p), K(STEP_COST[p.average])
+    noise = 16 * g * K.sqrt(K(p.W.dim)) / (gaussian_mu(K, p.epsilon, p.delta) * n)
+    rest = (p.n.bit_length() - 1) / (n * K.log(n)) + (g / (n * n) if p.average == "last" else K(0))
+    steps = (4 * K.sqrt(c) + K(Fraction(1, 2))) / K.sqrt(n)
+    return p.smoothing.L0 * p.smoothing.R * K(p.D) * (noise + steps + rest)
 
 
 @claims("thm:l2_glm")
@@ -130,6 +185,9 @@ def phase_deltas(K: Numbers, p: PhasedParameters) -> tuple[Real, ...]:
     rate = eta / 4 * p.smoothing.beta * p.smoothing.R * p.smoothing.R
     require(K.le(rate, K(2)), "eta_1*beta*R^2", K.to_float(rate), "be at most 2", "beyond, steps expand: lower beta")
     for k, T in enumerate(phase_lengths(p.n), start=1):
+        if T == 1 and p.average == "first":
+            deltas.append(K(0))  # the average is the start: nothing of the record is released
+            continue
         bound = average_bound(K, eta / 4**k, T, p.smoothing, p.average)
         deltas.append(gaussian_delta(K, p.epsilon, bound / p.sigma(K, rho, eta / 4**k, T, p.smoothing)))
     return tuple(deltas)

@@ -32,7 +32,9 @@ from reference.smooth.bounds import (
     gap_at_choice,
     gap_at_choice_printed,
     gradient_error_printed,
+    noisy_choice_argument,
     noisy_gradient_error_printed,
+    noisy_rate_printed,
     rate_printed,
 )
 from reference.smooth.calibration import (
@@ -40,6 +42,7 @@ from reference.smooth.calibration import (
     laplace_scale_printed,
     printed_pair_mu,
 )
+from reference.smooth.floors import gap_floor
 from reference.smooth.noisy_sfw import (
     corrected_transcript_delta,
     failure_threshold,
@@ -484,19 +487,34 @@ def _third_over_rate(epsilon: int) -> Real:
     return gap_at_choice(_K, *args)[2] / rate_printed(_K, *args)
 
 
+def _rounds(x: Real, share: Fraction) -> int:
+    """⌊share·log2 x⌋: the R of Theorems 11 and 14, read with log2 and rounded down."""
+    return _K.floor(_K(share) * _K.log(x) / _K.log(_K(2)))
+
+
+def floor_over_rate(n: int, epsilon: int) -> Real:
+    """What Algorithm 4 cannot beat over the rate of Theorem 11, at its R and b, J = 2, δ = 1e-6, L0 = D = 1."""
+    R = _rounds(choice_argument(_K, n, 2, epsilon, "1e-6"), Fraction(2, 3))
+    return gap_floor(_K, R, _K.floor(n / _K.log(_K(n)) ** 2)) / rate_printed(_K, n, 2, (1, 0, 1), epsilon, "1e-6")
+
+
 @counterexample("E4.22")
 def third_term_lost_a_logarithm() -> Counterexample:
     """6(log J/√b)2^{R/4} at the chosen R and b is log n times what is printed. With it, Theorem 11 needs ε =
-    O(√log(1/δ)).
+    O(√log(1/δ)); and it does need it: a lower bound on the gap outgrows the rate like √ε (`floors`).
     """
     args: tuple[Any, ...] = (10**6, 200, (1, 0, 1), 1, "1e-6")
     printed, computed = gap_at_choice_printed(_K, *args)[2], gap_at_choice(_K, *args)[2]
     ratio = computed / printed
     ratios = [_third_over_rate(e) for e in (1, 100, 10**4)]
     log_n = _K.log(_K(10**6))
-    shown = abs(ratio - log_n) < Fraction(1, 10**9) and ratios[0] * 9 < ratios[1] and ratios[1] * 9 < ratios[2]
-    return Counterexample(shown, f"computed/printed = {ratio:.4f} = ln n", {
-        "ratio": ratio, "log_n": log_n, "third_over_rate_1": ratios[0], "third_over_rate_100": ratios[1]})
+    floors = [floor_over_rate(10**6, 1), floor_over_rate(10**6, 100), floor_over_rate(10**18, 10**7)]
+    lost = abs(ratio - log_n) < Fraction(1, 10**9) and ratios[0] * 9 < ratios[1] and ratios[1] * 9 < ratios[2]
+    outgrown = floors[0] * 7 < floors[1] and floors[2] > 9 + 2
+    summary = f"computed/printed = {ratio:.4f} = ln n; gap over rate at least {floors[2]:.1f} at n = 1e18, ε = 1e7"
+    return Counterexample(lost and outgrown, summary, {
+        "ratio": ratio, "log_n": log_n, "third_over_rate_1": ratios[0], "third_over_rate_100": ratios[1],
+        "floor_over_rate_1": floors[0], "floor_over_rate_100": floors[1], "floor_over_rate": floors[2]})
 
 
 @counterexample("E4.23")
@@ -545,6 +563,23 @@ def embedding_changes_kappa() -> Counterexample:
     factor = _K.power(large / small, Fraction(2, 3))
     return Counterexample(factor > 3, f"κ grows from {small:.2f} to {large:.2f}: the bound by {factor:.2f}", {
         "dimension": wide, "kappa": small, "kappa_embedded": large, "factor": factor})
+
+
+def noisy_floor_over_rate(n: int) -> Real:
+    """What Algorithm 5 cannot beat over the rate of Theorem 14, at its own R: p = d = 2, the unit square, (1, 1e-6)."""
+    R = _rounds(noisy_choice_argument(_K, n, 2, 2, 1, "1e-6"), Fraction(4, 5))
+    rate = noisy_rate_printed(_K, n, 2, 2, (1, 0, _K.sqrt(_K(2))), 1, "1e-6")
+    return gap_floor(_K, R, _K.floor(n / _K.log(_K(n)) ** 2)) / rate
+
+
+@counterexample("E4.30")
+def rounds_of_the_statement() -> Counterexample:
+    """d = 2, (1, 1e-6): at the R of Theorem 14 a lower bound on the gap outgrows the promised rate, like n^{1/30}."""
+    ratios = [noisy_floor_over_rate(10**k) for k in (24, 54, 84)]
+    shown = 8 * ratios[0] < ratios[1] and 8 * ratios[1] < ratios[2]
+    found = ", ".join(f"{ratio:.3f}" for ratio in ratios)
+    numbers = dict(zip(("n_1e24", "n_1e54", "n_1e84"), ratios, strict=True))
+    return Counterexample(shown, f"gap over rate at least {found} at n = 1e24, 1e54, 1e84", numbers)
 
 
 @counterexample("E4.26")

@@ -54,13 +54,13 @@ from reference.weakly_convex.mirror import Geometry, check_exponent, geometry, p
 from reference.weakly_convex.strongly_convex import (
     Plan,
     Scales,
+    check_plan,
     draws,
     excess_bound,
     plan_solver,
     printed_kappas,
     scales,
     solve,
-    trivial_bound,
     with_beta,
 )
 
@@ -364,13 +364,17 @@ class Guarantee:
 def guarantee(
     K: Numbers, at: Parameters, mu: Exact, R: int, plan: Plan | None = None, max_gradients: int | None = None
 ) -> Guarantee:
-    """The tight bound with R rounds; the plan (of one call on ⌊n/(R−1)⌋ points) is planned where none is given."""
+    """The tight bound with R rounds; the plan (of one call on ⌊n/(R−1)⌋ points) is planned where none is given.
+
+    The bound is that of the plan: one that is worse than returning w_r (ℓ²/(2β)) is not credited with that.
+    """
     check_rounds(R, at.n)
     s = scales(K, at.p, at.d, at.L, at.rho)
     if plan is None:
         plan = () if R == 1 else plan_solver(geometry(Float64(), at.p, at.d), at.n // (R - 1), mu, max_gradients)
     unit = s.L * s.L / s.rho
-    B = K.min(excess_bound(K, s.geo, plan, mu), trivial_bound(K, s.geo)) * unit
+    check_plan(plan, at.n // max(1, R - 1))
+    B = excess_bound(K, s.geo, plan, mu) * unit
     D = K(at.D)
     square = squared_distance(K, s, R, B, s.L * D)
     distance, prior = K.sqrt(square), a_priori_distance(K, s, D)

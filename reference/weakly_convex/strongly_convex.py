@@ -253,7 +253,11 @@ def _reciprocals(K: Numbers, head: int, T: int, shift: Fraction) -> Real:
 
 @claims("thm:sc_dp_sco")
 def excess_bound(K: Numbers, geo: Geometry, plan: Plan, mu: Exact | Real, gap: Exact | Real = 0) -> Real:
-    """B in units of L0²/ρ (module docstring), for β = 2κρ̃ and steps in the ball; 1/(4κ) for the empty plan."""
+    """B in units of L0²/ρ (module docstring), for β = 2κρ̃ and steps in the ball; 1/(4κ) for the empty plan.
+
+    At most 1/κ for any plan: x ∈ X has F_r(x) − F_r(w_r) ≤ ℓs + βs²/2 with s ≤ R0 = ℓ/β, and F_r(w_r) − F_r(ŵ_r) ≤
+    ℓ²/(2β), together 2ℓ²/β, four times what the empty plan has.
+    """
     trivial = trivial_bound(K, geo)
     if not plan:
         return trivial
@@ -262,7 +266,7 @@ def excess_bound(K: Numbers, geo: Geometry, plan: Plan, mu: Exact | Real, gap: E
     for phase in plan[1:]:
         total = total + K(phase.lam) * error + 2 / (K(1 + phase.lam) * phase.n)
         error = phase_error(K, geo, phase, mu, gap)
-    return total + 2 * K.sqrt(2 * error)
+    return K.min(total + 2 * K.sqrt(2 * error), 4 * trivial)
 
 
 def trivial_bound(K: Numbers, geo: Geometry) -> Real:

@@ -12,6 +12,7 @@ from typing import Any
 
 Vec = list[float]
 RAISED = 1 + 2.0**-40
+RAISED_CONVEX = 1 + 2.0**-38
 
 
 def need(ok: bool, why: str) -> None:
@@ -293,9 +294,9 @@ def phased(variant: str, data: dict[str, Any], draws: Any, trace: Trace) -> dict
         mean = trace.mark(10, "w", [math.fsum(c) / T for c in zip(*kept, strict=True)], k)
         sigma = 4 * G * eta_k / rho
         if variant == "tight" and data["average"] == "last":
-            sigma = 2 * eta_k * (G + alpha * (T - 1) / 2) / mu
+            sigma = RAISED_CONVEX * 2 * eta_k * (G + alpha * (T - 1) / 2) / mu
         elif variant == "tight":
-            sigma = 2 * eta_k * ((T - 1) / T) * (G + alpha * max(T - 2, 0) / 2) / mu
+            sigma = RAISED_CONVEX * 2 * eta_k * ((T - 1) / T) * (G + alpha * max(T - 2, 0) / 2) / mu
         trace.mark(11, "sigma", sigma, k)
         w = trace.mark(11, "w_tilde", mix(mean, 1, floats(draws[f"xi[{k}]"]["values"]), sigma), k)
         s = trace.mark(12, "s", s + T, k)
@@ -324,7 +325,7 @@ def frank_wolfe(variant: str, data: dict[str, Any], draws: Any, trace: Trace) ->
     trace.mark(2, "T", T)
     s = 3 * G * D * math.sqrt(8 * T * L) / (n * eps)
     if variant == "tight":
-        r = 2 * D * G / n
+        r = RAISED_CONVEX * 2 * D * G / n
         s = r / kov_epsilon0(eps, delta, T)
         if data["noise"] == "gumbel":
             s = min(s, r * math.sqrt(T / (8 * zcdp_rho(eps, delta))))

@@ -16,6 +16,7 @@ from audit.fast import sets as fast_sets
 from reference.convex import noisy_frank_wolfe as nfw
 from reference.convex import oracle as alg1
 from reference.convex import phased_sgd as alg2
+from reference.convex.sensitivity import tuned_parameters
 from reference.editions import edition as edition_of
 from reference.numbers import INF, Float64
 from reference.setting.data import Example
@@ -99,6 +100,9 @@ def test_phased_sgd_with_the_other_average() -> None:
     W, gll = L2Ball((0, 0, 0), 1), GLL(Absolute, 1, 1)
     p = alg2.phased_parameters(K, 21, gll, W, epsilon=1, delta=Fraction(1, 10**5), average="first")
     assert_equal(alg2.draws(21, 3), lambda t: alg2.phased_sgd(K, data, p, t).w, lambda t: fast.phased_sgd(data, p, t))
+    q = tuned_parameters(K, p)
+    assert q.stretch != 1
+    assert_equal(alg2.draws(21, 3), lambda t: alg2.phased_sgd(K, data, q, t).w, lambda t: fast.phased_sgd(data, q, t))
 
 
 @pytest.mark.parametrize("errata", [set(), {"E3.1"}, {"E3.1", "E3.2"}, {"E3.1", "E3.2", "E3.4"}, {"E3.3", "E3.1"}])

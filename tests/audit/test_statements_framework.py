@@ -45,8 +45,9 @@ def result(
     ratio=None,
     power=None,
     error="",
+    statement="lem:x",
 ) -> Result:
-    about = Check(f"s.{kind}", "lem:x", kind, edition, "quick", erratum, condition, lambda seed: Outcome(True))
+    about = Check(f"s.{kind}", statement, kind, edition, "quick", erratum, condition, lambda seed: Outcome(True))
     holds = about.expected if holds is None else holds
     outcome = Outcome(holds, ratio=ratio, tight=tight, would_detect=power)
     found = framework._result(about, outcome, 1)
@@ -107,6 +108,31 @@ CASES: list[tuple[str, Sequence[Result], str, str]] = [
         [result(**PRINTED), result(edition="printed")],
         "unrepaired",
         "refuted as printed (E3.1), correction not checked",
+    ),
+    (
+        "a step of the proof refutes the proof, not the statement",
+        [result(**PRINTED, statement="lem:x/proof"), result()],
+        "holds",
+        "holds, not by its printed proof (E3.1)",
+    ),
+    (
+        "a step of the proof beside a defect and a slip",
+        [result(**PRINTED, statement="lem:x/proof"), result(**(PRINTED | {"erratum": "E2.9"})), result(),
+         result(**SLIP)],
+        "refuted",
+        "refuted as printed → corrected (E2.9), not by its printed proof (E3.1), once a slip is corrected (E3.10)",
+    ),
+    (
+        "a repair that was checked inside the proof counts",
+        [result(**PRINTED), result(statement="lem:x/proof")],
+        "refuted",
+        "refuted as printed → corrected (E3.1)",
+    ),
+    (
+        "the proof by itself",
+        [result(**PRINTED, statement="lem:x/proof"), result(statement="lem:x/proof")],
+        "refuted",
+        "refuted as printed → corrected (E3.1)",
     ),
     ("a slip refutes nothing", [result(**SLIP), result()], "holds", "holds, once a slip is corrected (E3.10)"),
     (
@@ -219,6 +245,9 @@ MUTANTS = [
     ('return not self.expected and self.severity == "typo"', 'return self.severity == "typo"'),
     ('return not self.expected and self.severity == "typo"', "return not self.expected"),
     ("[r for r in text if not r.is_slip]", "list(text)"),
+    ("if all(r.statement.endswith(PROOF) for r in text):", "if False:"),
+    ("if r.statement.endswith(PROOF) and not r.expected]", "if r.statement.endswith(PROOF)]"),
+    ("if r.statement.endswith(PROOF) and not r.expected]", "if False]"),
     ("key=inventory.erratum_order", "key=str"),
     ("max(ratios)", "min(ratios)"),
 ]

@@ -20,6 +20,8 @@ from reference.exact_samplers import (
     laplace_epsilon,
     on_noise_grid,
     possible_under,
+    selection_epsilon,
+    selection_scale,
     textbook_laplace,
     uniform_below,
 )
@@ -248,3 +250,72 @@ def test_bad_input_is_refused():
     ):
         with pytest.raises(ValueError, match=message):
             call()
+
+
+# ------------------------------------------------------------------------------- a selection on the grid
+
+
+def grid_law(scores, kind, grid):
+    """The exact law of argmin q_i + u_i, u on multiples of 1/grid (scale 1, cut where the mass is below 1e-18), lowest
+    index first: [P(0), P(1), …] by summing over the first noise's thresholds.
+    """
+    reach = 42 * grid
+    points = range(-reach, reach + 1) if kind == "laplace" else range(-reach, 1)
+    mass = {j: math.exp(-abs(j) / grid) for j in points}
+    total = math.fsum(mass.values())
+    at_most, running = {}, 0.0
+    for j in points:
+        running += mass[j] / total
+        at_most[j] = running
+
+    def above(x, strictly):
+        """P(u > x/grid) or P(u ≥ x/grid), x rational."""
+        last = math.floor(x) if strictly else math.ceil(x) - 1
+        return 1.0 if last < points[0] else max(0.0, 1 - at_most.get(min(last, points[-1]), 1.0))
+
+    laws = []
+    for i, q in enumerate(scores):
+        terms = []
+        for j in points:
+            p = mass[j] / total
+            for k, other in enumerate(scores):
+                if k != i:
+                    p *= above((q - other) * grid + j, strictly=k < i)
+            terms.append(p)
+        laws.append(math.fsum(terms))
+    return laws
+
+
+@pytest.mark.parametrize("kind", ["laplace", "exponential"])
+def test_a_selection_on_a_grid_loses_one_step_more(kind, monkeypatch):
+    """Grid 1/8: the loss never exceeds (⌊rG⌋ + 1)/G, comes near it, and does exceed r, the bound off the grid."""
+    grid = 8
+    monkeypatch.setattr("reference.exact_samplers.GRID", grid)
+    rng = random.Random(4)
+    start = [Fraction(0), Fraction(9), Fraction(18)]
+    cases = [(start, [*start[:2], start[2] + Fraction(1, 10**6)])]
+    for _ in range(40):
+        q = [Fraction(rng.randrange(-64, 64), 16) for _ in range(3)]
+        cases.append((q, [x + Fraction(rng.randrange(0, 5), 32) for x in q]))
+    worst_share, over = 0.0, 0
+    for q, q2 in cases:
+        change = [b - a for a, b in zip(q, q2, strict=True)]
+        r = max(change) - min(change)
+        one, two = grid_law(q, kind, grid), grid_law(q2, kind, grid)
+        assert math.fsum(one) == pytest.approx(1, abs=1e-9)
+        loss = max(abs(math.log(a / b)) for a, b in zip(one, two, strict=True))
+        bound = float(selection_epsilon(r, 1))
+        assert loss <= bound + 1e-9, (q, q2)
+        worst_share = max(worst_share, loss / bound if bound else 0)
+        over += loss > float(r) + 1e-9
+    assert worst_share > (0.99 if kind == "exponential" else 0.95)  # Laplace tends to 1 as the gap of the scores grows
+    assert over > 0
+
+
+def test_the_scale_of_a_selection_on_the_grid():
+    assert selection_epsilon(0, 1) == 0
+    assert selection_epsilon(Fraction(1, 10**9), 1) == Fraction(1, GRID)
+    for r, e in ((1, Fraction(1, 100)), (Fraction(1, 3), 1), (2, Fraction(3, GRID))):
+        assert selection_epsilon(r, selection_scale(r, e)) <= e < selection_epsilon(r, Fraction(r) / e)
+    with pytest.raises(ValueError, match="too coarse"):
+        selection_scale(1, Fraction(1, GRID))

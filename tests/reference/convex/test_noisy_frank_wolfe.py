@@ -34,6 +34,7 @@ from reference.convex.noisy_frank_wolfe import (
     theorem_steps,
 )
 from reference.convex.oracle import closed_form_oracle
+from reference.convex.phased_sgd import FEATURE_SLACK
 from reference.editions import errata_of, line_marks
 from reference.numbers import INF, MP, Ball, Float64, Numbers, norm
 from reference.privacy import kov_epsilon0, noisy_min_law
@@ -214,6 +215,9 @@ def test_printed_noise_is_private_where_lemma_1_says_so(epsilon: F) -> None:
         tight = frank_wolfe_parameters(B, n, GLL1, l1_ball(2), epsilon=epsilon, delta=F(1, 10**6), scale=scale_tight)
         used = composed_delta(B, tight)
         assert abs(float(used.mid) - 1e-6) < 1e-11 or p.T == 1
+        assert B.le(used, B(F(1, 10**6)))
+        longer = replace(tight.smoothing, R=tight.smoothing.R * B(1 + FEATURE_SLACK))
+        assert B.le(composed_delta(B, replace(tight, smoothing=longer)), B(F(1, 10**6))), "longest features"
 
 
 @pytest.mark.statement("thm:l1_glm", kind="exact")

@@ -256,6 +256,20 @@ def test_when_the_condition_and_a_small_epsilon_give_r_at_most_n() -> None:
     assert 0.5 < largest <= 1 + 1e-12
 
 
+@pytest.mark.statement("thm:nsmth_ncnvx", kind="exact")
+def test_a_bad_plan_is_not_credited_with_doing_nothing():
+    """One noisy step on one record can end anywhere in the ball: its bound is above that of returning w_r."""
+    K, at = Float64(), pg.Parameters(2, 5, 1, 1, 1, 1000, 1, "1e-5")
+    bad = pg.guarantee(K, at, MU, 11, plan=(Phase(1, 1),))
+    idle = pg.guarantee(K, at, MU, 11, plan=())
+    assert idle.excess == 0.25  # L0²/(4κρ)
+    assert idle.excess < bad.excess <= 4 * idle.excess
+    assert idle.square < bad.square
+    with pytest.raises(ValueError, match="at most the 100 points"):
+        pg.guarantee(K, at, MU, 11, plan=(Phase(101, 1),))
+
+
+
 @pytest.mark.statement("thm:nsmth_ncnvx", kind="certified")
 def test_the_bound_with_constants_and_its_improvement() -> None:
     """L = ρ = D = 1, (1, 1e-5), p = 2, d = 5: vacuous at 10⁴, informative at 10⁵."""
