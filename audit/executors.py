@@ -337,7 +337,7 @@ def _thawed(frozen: Frozen | None) -> Any:
     assert frozen is not None
     if _held is None or _held[0] != frozen.digest:
         _let_go()
-        _keep_memory()
+        keep_memory()
         try:
             value = pickle.loads(frozen.data)
         except Exception as error:  # noqa: BLE001 - importing foreign modules may fail in any way
@@ -349,7 +349,7 @@ def _thawed(frozen: Frozen | None) -> Any:
     return _held[1]
 
 
-def _keep_memory() -> None:
+def keep_memory() -> None:
     """Let glibc keep what a block of draws needs instead of returning it to the system after each.
 
     In a fresh process the pages of every large array are given back and faulted in again: that was measured to take as
