@@ -44,9 +44,10 @@ from audit.blackbox.granularity import granularity_table
 from audit.blackbox.outputs import Table
 from audit.blackbox.plan import Plan, Selected
 from audit.blackbox.sampling import TEST, BlockName, CallableTarget, Pair, Target, TargetError, draw_block
-from audit.executors import Crew, Meter, carry_out, here, keep_memory
+from audit.executors import Crew, Meter, carry_out, here
 from audit.foreign.isolate import IsolatedTarget
 from audit.journal import Journal, JournalError, code_mark
+from audit.workers import keep_memory
 
 Array = np.ndarray
 
