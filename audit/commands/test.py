@@ -17,7 +17,6 @@ from typing import Any
 from audit.errors import InputError, wrapped
 from audit.executors import PATIENCE, Crew, crew, interruptible, processes
 from audit.inputs import parse_json, read_json
-from audit.workers import keep_memory
 
 HELP = "is a mechanism (Python, or any command) (ε,δ)-DP? look for a violation on neighbours"
 EXAMPLE = """dpso test audit.zoo.additive:noisy_sum --epsilon 1 --data '{"dataset": [0], "neighbour": [1]}'"""
@@ -78,7 +77,6 @@ def run(args: argparse.Namespace) -> int:
     from audit.blackbox.auditor import audit_dp
     from audit.blackbox.sampling import TargetError
 
-    keep_memory()
     workers = _crew(args)
     data = read_data(args.data)
     where = _pairs(data, args.data)
