@@ -19,19 +19,13 @@ Nothing here looks at the time of day: a clock that is set back or forward chang
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import hashlib
-import importlib
-import logging
 import os
-import pickle
 import signal
 import sys
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -42,11 +36,25 @@ from concurrent.futures import (
     wait,
 )
 from dataclasses import dataclass
-from multiprocessing import context, parent_process, resource_tracker
-from typing import Any, TypeVar
+from multiprocessing import context, parent_process
+from typing import Any
 
-Task = TypeVar("Task")
-Answer = TypeVar("Answer")
+from audit.cluster import LOCAL, DaskSession, load_beside
+from audit.workers import (
+    ENVIRONMENT,
+    IN_FLIGHT,
+    Answer,
+    Frozen,
+    Given,
+    Session,
+    Task,
+    WorkersLost,
+    environment,
+    freeze,
+    interrupts_held,
+    let_go,
+    receive,
+)
 
 PATIENCE = 120.0
 """Seconds without any answer after which workers count as hung, unless tasks are known to take long."""
@@ -58,21 +66,6 @@ START = 20.0
 """... and seconds that workers get to start, before the first answer."""
 GRACE = 2.0
 """Seconds that a worker process gets to end what it has started."""
-CONNECT = 10.0
-"""Seconds that a scheduler gets to answer."""
-IN_FLIGHT = 2
-"""Tasks a worker: one that runs and one that is ready."""
-LOCAL = "local"
-"""The address that means: a Dask cluster of this machine, started for the occasion."""
-
-ENVIRONMENT = {"PYTHONHASHSEED": "0"} | dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
-"""What a worker process starts with: the order of sets and the number of threads must not change a result."""
-
-
-class WorkersLost(Exception):
-    """The work cannot go on: one line that says why. What was finished is safe."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +109,12 @@ def crew(workers: int | str | Crew | None = None, scheduler: str | None = None) 
             raise ValueError(f"workers = {workers} and scheduler = {scheduler}: give one of them")
         return dask(str(scheduler if scheduler is not None else workers))
     return here() if workers is None or _checked(workers) == 1 else processes(workers)
+
+
+def get_ready(who: Crew) -> None:
+    """Begin what the crew needs before its first task, beside other work; no process may be forked until then."""
+    if who.kind == "dask":
+        load_beside()
 
 
 def _checked(workers: int | None) -> int:
@@ -205,39 +204,15 @@ def _loss(future: Future[Any]) -> str | None:
     return None
 
 
-class _Session(ABC):
-    """An open executor, and what stands for the shared value in a task."""
-
-    executor: Executor
-    window: int
-    token: Any = None
-
-    def submit(self, function: Callable[[Any, Task], Answer], task: Task) -> Future[tuple[Answer, float]]:
-        try:
-            return self.executor.submit(perform, function, self.token, task)
-        except BrokenExecutor as error:
-            future: Future[tuple[Answer, float]] = Future()
-            future.set_exception(error)
-            return future
-
-    @abstractmethod
-    def renew(self, hung: bool) -> None:
-        """A fresh executor after workers were lost; `hung` if they may still be running."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """End everything, finished or not."""
-
-
 @contextlib.contextmanager
-def _session(who: Crew, shared: Any) -> Iterator[_Session]:
-    session: _Session
+def _session(who: Crew, shared: Any) -> Iterator[Session]:
+    session: Session
     if who.kind == "here":
         session = _Here(shared)
     elif who.kind == "processes":
         session = _Processes(who, freeze(shared))
     else:
-        session = _Dask(who, freeze(shared))
+        session = DaskSession(who.address, who.workers, freeze(shared))
     try:
         yield session
     finally:
@@ -260,7 +235,7 @@ class InProcess(Executor):
         return future
 
 
-class _Here(_Session):
+class _Here(Session):
     window = 1
 
     def __init__(self, shared: Any):
@@ -271,102 +246,6 @@ class _Here(_Session):
 
     def close(self) -> None:
         return
-
-
-# ------------------------------------------------------------------------------------------ what workers hold
-
-
-@dataclass(frozen=True)
-class Given:
-    """A shared value as it is."""
-
-    value: Any
-
-
-@dataclass(frozen=True)
-class Frozen:
-    """A shared value on its way to a worker."""
-
-    digest: str
-    data: bytes
-
-
-def freeze(value: Any) -> Frozen:
-    """The value as bytes for workers; with cloudpickle (which comes with Dask) functions without a module pass too."""
-    try:
-        dumps = importlib.import_module("cloudpickle").dumps
-    except ImportError:
-        dumps = pickle.dumps
-    try:
-        data: bytes = dumps(value)
-    except Exception as error:  # noqa: BLE001 - a foreign object may refuse in any way
-        raise ValueError(
-            f"this cannot be sent to worker processes ({type(error).__name__}: {error}):"
-            " use a function of a module, or workers=1"
-        ) from None
-    return Frozen(hashlib.blake2b(data, digest_size=16).hexdigest(), data)
-
-
-KEPT = 128 * 2**20
-"""Bytes of free memory that a worker may keep."""
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-"""Names of options in glibc's malloc.h."""
-
-_alone = threading.Lock()
-_frozen: Frozen | None = None
-_held: tuple[str, Any] | None = None
-
-
-def perform(function: Callable[[Any, Task], Answer], token: Given | Frozen | None, task: Task) -> tuple[Answer, float]:
-    """What a worker does with a task, and the seconds that it took.
-
-    One at a time in a process: foreign code may use global state.
-    """
-    begun = time.monotonic()
-    if isinstance(token, Given):
-        return function(token.value, task), time.monotonic() - begun
-    with _alone:
-        shared = _thawed(token if token is not None else _frozen)
-        begun = time.monotonic()
-        return function(shared, task), time.monotonic() - begun
-
-
-def _thawed(frozen: Frozen | None) -> Any:
-    """The shared value; it is made once a process."""
-    global _held
-    assert frozen is not None
-    if _held is None or _held[0] != frozen.digest:
-        _let_go()
-        _keep_memory()
-        try:
-            value = pickle.loads(frozen.data)
-        except Exception as error:  # noqa: BLE001 - importing foreign modules may fail in any way
-            raise WorkersLost(
-                f"a worker cannot load what it is to run ({type(error).__name__}: {error}):"
-                " install the same modules there"
-            ) from None
-        _held = frozen.digest, value
-    return _held[1]
-
-
-def _keep_memory() -> None:
-    """Let glibc keep what a block of draws needs instead of returning it to the system after each.
-
-    In a fresh process the pages of every large array are given back and faulted in again: that was measured to take as
-    long as the computing, and more in two processes at once. Elsewhere this does nothing.
-    """
-    with contextlib.suppress(OSError, AttributeError, TypeError):
-        options = ctypes.CDLL(None).mallopt
-        options(_TRIM_THRESHOLD, KEPT)
-        options(_MMAP_THRESHOLD, KEPT // 4)
-
-
-def _let_go() -> None:
-    """Close what this process holds (a command that it started, for instance)."""
-    global _held
-    held, _held = _held, None
-    if held is not None and hasattr(held[1], "close"):
-        held[1].close()
 
 
 # --------------------------------------------------------------------------------------------- processes
@@ -388,7 +267,7 @@ class _Recording(context.SpawnContext):
         self.Process = process  # type: ignore[misc,assignment]
 
 
-class _Processes(_Session):
+class _Processes(Session):
     def __init__(self, who: Crew, frozen: Frozen):
         self._frozen, self._workers = frozen, who.workers
         self.window = IN_FLIGHT * who.workers
@@ -420,15 +299,14 @@ class _Processes(_Session):
 
 def _begin(frozen: Frozen) -> None:
     """How a worker process starts: Ctrl-C is the driver's business, and without a driver there is no work."""
-    global _frozen
-    _frozen = frozen
+    receive(frozen)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_follow_parent, daemon=True).start()
 
 
 def _leave(*_: object) -> None:
-    _let_go()
+    let_go()
     os._exit(1)
 
 
@@ -437,35 +315,6 @@ def _follow_parent() -> None:
     if parent is not None:
         parent.join()
         _leave()
-
-
-@contextlib.contextmanager
-def environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Within: these environment variables."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-@contextlib.contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Hold Ctrl-C back while a process starts: it inherits the mask, and so never prints a traceback of its own."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # it would lift the mask when it starts
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager
@@ -491,78 +340,6 @@ def interruptible() -> Iterator[None]:
     finally:
         for one, handler in zip(signals, before, strict=True):
             signal.signal(one, handler)
-
-
-# -------------------------------------------------------------------------------------------------- Dask
-
-
-def _hold(frozen: Frozen) -> Frozen:
-    """A task whose result is the shared value: Dask carries it to the workers and makes it again if it is lost."""
-    return frozen
-
-
-def local_cluster(workers: int) -> Any:
-    """A Dask cluster of this machine, to be closed. It has no page, and its port is any free one of this machine."""
-    return importlib.import_module("distributed").LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        dashboard_address=None,
-        scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
-        silence_logs=logging.CRITICAL,
-    )
-
-
-class _Dask(_Session):
-    def __init__(self, who: Crew, frozen: Frozen):
-        try:
-            self._distributed = importlib.import_module("distributed")
-        except ImportError:
-            raise ValueError("scheduler: Dask is not installed; pip install 'dpso[cluster]'") from None
-        self._who, self._frozen = who, frozen
-        self._end = contextlib.ExitStack()
-        try:
-            self._connect()
-        except BaseException:
-            self._end.close()
-            raise
-        self._share({})
-
-    def _connect(self) -> None:
-        where: Any = self._who.address
-        if where == LOCAL:
-            self._end.enter_context(environment(ENVIRONMENT))
-            with interrupts_held():
-                where = self._end.enter_context(local_cluster(self._who.workers))
-        try:
-            self._client = self._end.enter_context(
-                self._distributed.Client(where, timeout=CONNECT, set_as_default=False)
-            )
-        except (OSError, ValueError) as error:
-            raise ValueError(f"scheduler = {self._who.address}: no Dask scheduler answers there ({error})") from None
-
-    def _share(self, only: dict[str, Any]) -> None:
-        self.token = self._client.submit(_hold, self._frozen, pure=False, **only)
-        self.executor = self._client.get_executor(pure=False, **only)
-
-    @property
-    def window(self) -> int:  # type: ignore[override]
-        return IN_FLIGHT * max(1, len(self._client.nthreads()))
-
-    def renew(self, hung: bool) -> None:
-        """Pass over workers that hold work and do not answer; have them restarted where somebody watches over them."""
-        stuck = [worker for worker, keys in self._client.processing().items() if keys] if hung else []
-        self.executor.shutdown(wait=False)
-        with contextlib.suppress(Exception):
-            self._client.restart_workers(stuck, timeout=10, raise_for_error=False) if stuck else None
-        others = [worker for worker in self._client.nthreads() if worker not in stuck]
-        if not others and self._client.status != "running":
-            raise WorkersLost(f"the scheduler at {self._who.address} is gone")
-        self._share({"workers": others} if stuck and others else {})
-
-    def close(self) -> None:
-        with contextlib.suppress(Exception):
-            self.executor.shutdown(wait=False)
-        self._end.close()
 
 
 # ---------------------------------------------------------------------------------------------- progress

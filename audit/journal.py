@@ -20,6 +20,7 @@ import hashlib
 import json
 import os
 import platform
+import stat
 import weakref
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
@@ -239,11 +240,15 @@ def _checksum(before: bytes, body: bytes) -> bytes:
 
 
 def _open(path: Path, flags: int) -> IO[bytes]:
-    """The file itself, never what a link at its place points to."""
+    """The file itself, never what a link at its place points to, nor a pipe or a device."""
     try:
-        return os.fdopen(os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666), "r+b", buffering=0)
+        descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
     except OSError as error:
         raise JournalError(f"{path}: cannot be opened ({error.strerror}); name another --out") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise JournalError(f"{path}: cannot be opened (it is no regular file); name another --out")
+    return os.fdopen(descriptor, "r+b", buffering=0)
 
 
 def _locked(folder: Path) -> IO[bytes]:

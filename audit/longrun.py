@@ -48,6 +48,7 @@ from audit.blackbox.sampling import TEST, BlockName, CallableTarget, Pair, Targe
 from audit.executors import Crew, Meter, carry_out, here
 from audit.foreign.isolate import IsolatedTarget
 from audit.journal import Journal, JournalError, code_mark
+from audit.workers import keep_memory
 
 Array = np.ndarray
 
@@ -194,28 +195,41 @@ Result = dict[str, Any]
 
 
 def count_piece(work: Work, piece: int) -> Result:
-    """Draw the blocks of a piece and count."""
+    """Draw the blocks of a piece and count; where the target has a process of its own, in there.
+
+    What leaves that process is a few whole numbers, not the draws.
+    """
     work.settle()
     kept, work.target.noticed = work.target.noticed, Noticed()
-    totals: list[Array | None] = [np.zeros((2, ruler.steps), dtype=np.int64) for ruler in work.rulers]
     try:
-        for index in range(piece * work.run_length, min((piece + 1) * work.run_length, work.blocks)):
-            size = min(work.block, work.draws - index * work.block)
-            drawn = draw_block(
-                work.target, work.pair, BlockName(work.seed, TEST, work.pair.index, index), size, work.bits
-            )
-            tables = [drawn.values, granularity_table(drawn.raw)] if len(totals) > 1 else [drawn.values]
-            for i, (ruler, table) in enumerate(zip(work.rulers, tables, strict=True)):
-                total = totals[i]
-                totals[i] = None if total is None or table is None else total + ruler.count(table, drawn.labels)
-        return {
-            "counts": [None if t is None else t.tolist() for t in totals],
-            "noticed": _noticed_as_json(work.target.noticed),
-        }
+        if isinstance(work.target, IsolatedTarget):
+            counts = work.target.ask(work, functools.partial(_counts_apart, work), piece)
+        else:
+            counts = _counts(work, work.target, piece)
+        return {"counts": counts, "noticed": _noticed_as_json(work.target.noticed)}
     except MechanismTimeout:
         raise TargetError(f"a call took longer than timeout = {getattr(work.target, 'timeout', None):g} s") from None
     finally:
         work.target.noticed = kept
+
+
+def _counts_apart(work: Work, target: Target, piece: int) -> list[Any]:
+    """The counts of a piece, in a process that was forked for this work."""
+    keep_memory()
+    return _counts(work, target, piece)
+
+
+def _counts(work: Work, target: Target, piece: int) -> list[Any]:
+    """What each ruler counts in the blocks of a piece."""
+    totals: list[Array | None] = [np.zeros((2, ruler.steps), dtype=np.int64) for ruler in work.rulers]
+    for index in range(piece * work.run_length, min((piece + 1) * work.run_length, work.blocks)):
+        size = min(work.block, work.draws - index * work.block)
+        drawn = draw_block(target, work.pair, BlockName(work.seed, TEST, work.pair.index, index), size, work.bits)
+        tables = [drawn.values, granularity_table(drawn.raw)] if len(totals) > 1 else [drawn.values]
+        for i, (ruler, table) in enumerate(zip(work.rulers, tables, strict=True)):
+            total = totals[i]
+            totals[i] = None if total is None or table is None else total + ruler.count(table, drawn.labels)
+    return [None if t is None else t.tolist() for t in totals]
 
 
 def _noticed_as_json(noticed: Noticed) -> dict[str, Any]:

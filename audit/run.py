@@ -26,7 +26,7 @@ from typing import Any
 
 import audit.statements
 from audit.errors import InputError, one_line
-from audit.executors import ENVIRONMENT, WorkersLost, carry_out, dask, environment, interrupts_held
+from audit.executors import carry_out, dask
 from audit.inputs import read_json
 from audit.journal import JournalError, code_mark, sole_driver
 from audit.statements.framework import (
@@ -42,6 +42,7 @@ from audit.statements.framework import (
     run_one,
     select,
 )
+from audit.workers import ENVIRONMENT, WorkersLost, environment, interrupts_held
 from reference.inventory import Inventory, InventoryError
 from reference.inventory import load as load_inventory
 

@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audit import executors
 from audit.bench import _faults as faults
 from audit.bench import _fuzz as fuzz
 from audit.bench._faults import Job
+from audit.cluster import LOCAL, local_cluster
 from audit.errors import InputError
+from audit.workers import environment
 
 HELP = "faults (kill −9, hung workers, full disk, Ctrl-C, clock), load (10⁸ draws, speed-up, Dask), hostile input"
 
@@ -58,7 +59,7 @@ def run_faults(scratch: Path, progress: Progress) -> dict[str, Any]:
     """Each fault: how often it was made, and whether the result was that of the undisturbed run."""
     job = Job(scratch, FAULT_SAMPLES)
     wanted, longest = faults.timed(job)
-    two, cluster_here = ("--workers", "2"), ("--scheduler", executors.LOCAL)
+    two, cluster_here = ("--workers", "2"), ("--scheduler", LOCAL)
     plan: list[tuple[str, int, Callable[[Path], dict[str, Any]]]] = [
         (
             "kill −9 of the driver, random moments",
@@ -118,7 +119,7 @@ def _fault(
 def cluster(workers: int = 2) -> Iterator[Any]:
     """A Dask cluster of this machine, as somebody else might have started it."""
     path = {"PYTHONPATH": os.pathsep.join(p for p in (str(faults.ROOT), os.environ.get("PYTHONPATH", "")) if p)}
-    with executors.environment(path), executors.local_cluster(workers) as made:
+    with environment(path), local_cluster(workers) as made:
         yield made
 
 

@@ -42,13 +42,14 @@ from audit.blackbox.sampling import (
     draw_block,
 )
 from audit.blackbox.search import find_pairs
-from audit.executors import Crew, WorkersLost, crew
+from audit.executors import Crew, crew, get_ready
 from audit.foreign.budget import budget
 from audit.foreign.hook import lint
 from audit.foreign.isolate import IsolatedTarget
 from audit.foreign.prepare import prepare
 from audit.foreign.store import StoredTarget
 from audit.longrun import Place, Ruler, Work, conduct, describe_run, select, write_result
+from audit.workers import WorkersLost
 
 DEFAULT_SAMPLES = 100_000
 BURN_LEAST = 1500
@@ -390,6 +391,8 @@ def _learn(run: _Run, pair: Pair, burn: int, test: int, alpha: float) -> _Learne
     for side in (0, 1):
         if len(np.unique(table.keys[labels == side])) == 1 and not _has("deterministic", run.findings):
             run.findings.append(Finding("deterministic", "the output on one dataset never varied"))
+    if pair is run.pairs[-1]:
+        get_ready(run.place.crew)
     plan, own = make_plan(table, labels, test, run.claim.delta, alpha)
     rulers: tuple[Ruler, ...] = (Ruler.of(plan, own),)
     if run.bits < EXACT_BITS:

@@ -11,12 +11,13 @@ import contextlib
 import json
 import os
 import queue
+import select
 import shlex
 import signal
 import subprocess
 import tempfile
 import threading
-from typing import IO, Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -26,6 +27,10 @@ from audit.blackbox.sampling import BlockName, Pair, TargetError, releaser
 Array = np.ndarray
 
 LONGEST_REPLY = 512 * 2**20
+CHUNK = 2**20
+"""Bytes that are read at once."""
+LOOK = 0.1
+"""Seconds between two looks whether anybody still waits for an answer."""
 
 
 class ExecTarget:
@@ -48,7 +53,10 @@ class ExecTarget:
         except TargetError:
             self._errors.close()
             raise
-        self._reader = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        os.set_blocking(self._process.stdin.fileno(), False)
+        self._reader = threading.Thread(target=self._read, args=(self._process.stdout.fileno(),), daemon=True)
         self._reader.start()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -70,11 +78,26 @@ class ExecTarget:
             self._errors.close()
             raise TargetError(f"cannot start {self.command!r}: {error.strerror or error}") from None
 
-    def _read(self, stream: IO[bytes]) -> None:
-        """Hand over whole lines; None at the end."""
-        with contextlib.suppress(ValueError, OSError):
-            while line := stream.readline(self.longest):
-                self._lines.put(line)
+    def _read(self, end: int) -> None:
+        """Hand over whole lines, or the beginning of one that is too long; None at the end.
+
+        A process that left the group may keep the pipe open for as long as it likes: it is not waited for.
+        """
+        rest = bytearray()
+        while not self._closed:
+            if not select.select([end], [], [], LOOK)[0]:
+                continue
+            chunk = os.read(end, CHUNK)
+            head, newline, tail = chunk.partition(b"\n")
+            while newline:
+                self._lines.put(bytes(rest + head + newline))
+                rest.clear()
+                head, newline, tail = tail.partition(b"\n")
+            rest += head
+            if not chunk or len(rest) >= self.longest:
+                break
+        if rest:
+            self._lines.put(bytes(rest))
         self._lines.put(None)
 
     def outputs(self, pair: Pair, labels: Array, name: BlockName) -> Any:
@@ -107,22 +130,30 @@ class ExecTarget:
             raise TargetError(
                 f"the dataset cannot be sent as JSON ({error}): use numbers, strings, lists and objects"
             ) from None
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(text.encode() + b"\n")
-            self._process.stdin.flush()
-        except OSError:
-            raise TargetError(f"{self.command!r} ended before it was asked ({self._last_words()})") from None
+        self._send(text.encode() + b"\n")
         return self._reply()
+
+    def _send(self, request: bytes) -> None:
+        """Write a request. A command that does not read it is ended: a pipe holds little."""
+        assert self._process.stdin is not None
+        end, left = self._process.stdin.fileno(), memoryview(request)
+        while left:
+            if not select.select([], [end], [], self.timeout)[1]:
+                self._give_up(f"did not read its request within {self.timeout:g} s")
+            try:
+                left = left[os.write(end, left) :]
+            except OSError:
+                raise TargetError(f"{self.command!r} ended before it was asked ({self._last_words()})") from None
+
+    def _give_up(self, why: str) -> NoReturn:
+        self.close()
+        raise TargetError(f"{self.command!r} {why} and was ended (--timeout)") from None
 
     def _reply(self) -> dict[str, Any]:
         try:
             line = self._lines.get(timeout=self.timeout)
         except queue.Empty:
-            self.close()
-            raise TargetError(
-                f"{self.command!r} did not answer within {self.timeout:g} s and was ended (--timeout)"
-            ) from None
+            self._give_up(f"did not answer within {self.timeout:g} s")
         if line is None:
             raise TargetError(f"{self.command!r} ended without an answer ({self._last_words()})")
         if len(line) >= self.longest and not line.endswith(b"\n"):

@@ -53,6 +53,14 @@ class Raised:
     type_name: str
 
 
+@dataclass(frozen=True)
+class Flattened:
+    """An output that cannot leave its process, as `flatten` reads it there."""
+
+    leaves: tuple[float | str, ...]
+    nesting: str
+
+
 class Table:
     """Many outputs, flattened. Keys are worked out when they are first asked for."""
 
@@ -316,6 +324,9 @@ def _collect(value: Any, leaves: list[float | str]) -> str:
         leaves.append(_text(value))
     elif isinstance(value, Raised):
         leaves.append(f"raises {value.type_name}")
+    elif isinstance(value, Flattened):
+        leaves.extend(value.leaves)
+        return value.nesting
     else:
         return _collect_container(value, leaves)
     return "."

@@ -10,6 +10,7 @@ it. So is a flood of output.
 from __future__ import annotations
 
 import contextlib
+import math
 import mmap
 import os
 import pickle
@@ -26,8 +27,8 @@ from typing import Any
 import numpy as np
 
 from audit.blackbox.foreign import MechanismTimeout, Noticed
-from audit.blackbox.outputs import flatten
-from audit.blackbox.sampling import BlockName, CallableTarget, Pair, TargetError
+from audit.blackbox.outputs import Flattened, flatten
+from audit.blackbox.sampling import BlockName, CallableTarget, Pair, Target, TargetError
 from audit.blackbox.threads import without_openmp_threads
 
 Array = np.ndarray
@@ -69,14 +70,16 @@ class Worker:
 
     def ask(self, request: Any) -> Any:
         """Send a request and wait for its reply; `TargetError` says what became of a worker that gives none."""
+        self._begin()
         with contextlib.suppress(BrokenPipeError):
             _send(self._requests, pickle.dumps(request))
-        self._begin()
         kind, value = pickle.loads(self._receive())
         if kind == "timeout":
             raise MechanismTimeout
         if kind == "failed":
             raise TargetError(value)
+        if kind == "nested":
+            raise RecursionError(value)
         return value
 
     @property
@@ -202,6 +205,8 @@ def _child(serve: Callable[[Any], Any], clock: mmap.mmap, requests: int, replies
                 reply = ("timeout", None)
             except TargetError as error:
                 reply = ("failed", str(error))
+            except RecursionError as error:
+                reply = ("nested", str(error))
             _stay_home()
             _send(replies, _pickled(reply))
     finally:
@@ -225,17 +230,40 @@ def _stay_home() -> None:
         os._exit(0)
 
 
-def _timed(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The mechanism's call, with its beginning noted for the parent."""
+class _Inside:
+    """The target as its worker sees it: the parent's clock runs while draws are made, not while they are counted."""
 
-    def timed(dataset: Any, size: int | None, rng: Any) -> Any:
+    def __init__(self, inner: CallableTarget):
+        self._inner, self.batched = inner, inner.batched
+        self._call, self._parent = inner._call, os.getpid()
+
+    @property
+    def noticed(self) -> Noticed:
+        """What was noticed since this was last set."""
+        return self._inner.noticed
+
+    @noticed.setter
+    def noticed(self, value: Noticed) -> None:
+        self._inner.noticed = value
+
+    def outputs(self, pair: Pair, labels: Array, name: BlockName) -> Any:
+        """The draws of a block. A worker whose parent is gone ends: nobody waits for them."""
+        if os.getppid() != self._parent:
+            os._exit(0)
+        self._inner._call = self._timed
+        _wait_from(time.monotonic())
+        try:
+            return self._inner.outputs(pair, labels, name)
+        finally:
+            _wait_from(math.inf)
+
+    def _timed(self, dataset: Any, size: int | None, rng: Any) -> Any:
+        """The mechanism's call, with its beginning noted for the parent."""
         tick()
         try:
-            return call(dataset, size, rng)
+            return self._call(dataset, size, rng)
         finally:
             _stay_home()
-
-    return timed
 
 
 class IsolatedTarget:
@@ -246,7 +274,7 @@ class IsolatedTarget:
         self.batched = target.batched
         self.timeout = target.timeout
         self._worker: Worker | None = None
-        self._pair: Pair | None = None
+        self._subject: object = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """In another process, which can itself be ended: the target as it is."""
@@ -264,11 +292,18 @@ class IsolatedTarget:
 
     def outputs(self, pair: Pair, labels: Array, name: BlockName) -> Any:
         """The draws of a block, made in the worker."""
-        if self._worker is None or pair is not self._pair:
+        return self.ask(pair, lambda target, request: _portable(target.outputs(pair, *request)), (labels, name))
+
+    def ask(self, subject: object, serve: Callable[[Target, Any], Any], request: Any) -> Any:
+        """What `serve(target, request)` gives in the worker.
+
+        A worker knows what there was when it was forked: it stays for as long as the subject is the same object.
+        """
+        if self._worker is None or subject is not self._subject:
             self.close()
-            self._worker, self._pair = Worker(self._serve(pair), self.timeout), pair
+            self._worker, self._subject = Worker(self._served(serve), self.timeout), subject
         try:
-            outputs, noticed = self._worker.ask((labels, name))
+            answer, noticed = self._worker.ask(request)
             self.inner.noticed.add(noticed)
             if self.inner.noticed.printed > FLOOD:
                 raise TargetError(
@@ -277,26 +312,23 @@ class IsolatedTarget:
         except (TargetError, MechanismTimeout):
             self.close()
             raise
-        return outputs
+        return answer
 
-    def _serve(self, pair: Pair) -> Callable[[Any], Any]:
-        inner = self.inner
-        call = inner._call
+    def _served(self, serve: Callable[[Target, Any], Any]) -> Callable[[Any], Any]:
+        inside = _Inside(self.inner)
 
-        def serve(request: Any) -> Any:
-            inner._call, inner.noticed = _timed(call), Noticed()
-            labels, name = request
-            outputs = inner.outputs(pair, labels, name)
-            return _portable(outputs), inner.noticed
+        def served(request: Any) -> Any:
+            inside.noticed = Noticed()
+            return serve(inside, request), inside.noticed
 
-        return serve
+        return served
 
     def close(self) -> None:
         """End the worker, if there is one."""
         if self._worker is not None:
             self._worker.close()
             self.inner.noticed.printed += self._worker.flooded
-            self._worker = self._pair = None
+            self._worker = self._subject = None
 
     def __enter__(self) -> IsolatedTarget:
         return self
@@ -306,13 +338,13 @@ class IsolatedTarget:
 
 
 def _portable(outputs: Any) -> Any:
-    """Outputs that can be pickled: as they are, or flattened."""
+    """Outputs that can be pickled: as they are, or flattened. Either way they are the same rows of a table."""
     if isinstance(outputs, np.ndarray):
         return outputs
     try:
         pickle.dumps(outputs)
     except Exception:  # noqa: BLE001 - foreign objects may raise anything here
-        return [tuple(flatten(o)[0]) for o in outputs]
+        return [Flattened(tuple(leaves), nesting) for leaves, nesting in map(flatten, outputs)]
     return outputs
 
 
@@ -329,6 +361,12 @@ def tick() -> None:
     """Called at the beginning of each call in a worker; does nothing elsewhere."""
     if _CLOCK is not None and os.getpid() == _HOME:
         struct.pack_into("dq", _CLOCK, 0, time.monotonic(), struct.unpack_from("q", _CLOCK, 8)[0] + 1)
+
+
+def _wait_from(moment: float) -> None:
+    """Let the parent's patience begin at this moment (never: infinity); does nothing elsewhere."""
+    if _CLOCK is not None and os.getpid() == _HOME:
+        struct.pack_into("d", _CLOCK, 0, moment)
 
 
 def in_interpreter(

@@ -20,14 +20,17 @@ import pytest
 import sample_checks
 import sample_work
 
-from audit import executors, longrun
+from audit import cluster as cluster_module
+from audit import longrun
 from audit import run as main_job
 from audit.bench import _faults as faults
 from audit.bench._faults import Job
 from audit.blackbox.auditor import audit_dp
 from audit.blackbox.execworker import ExecTarget
 from audit.blackbox.sampling import Pair, TargetError
+from audit.cluster import local_cluster
 from audit.errors import InputError
+from audit.workers import environment
 
 SAMPLES = 8_000
 
@@ -51,8 +54,8 @@ def undisturbed(timed: tuple[dict[str, Any], float]) -> dict[str, Any]:
 def cluster() -> Iterator[Any]:
     pytest.importorskip("distributed", reason="needs the extra 'cluster'")
     with (
-        executors.environment({"PYTHONPATH": os.pathsep.join([str(faults.ROOT), *sys.path])}),
-        executors.local_cluster(2) as made,
+        environment({"PYTHONPATH": os.pathsep.join([str(faults.ROOT), *sys.path])}),
+        local_cluster(2) as made,
     ):
         yield made
 
@@ -102,7 +105,7 @@ def test_the_checks_of_the_main_job_on_a_cluster(cluster: Any) -> None:
 
 def test_a_main_job_without_its_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="needs the extra 'cluster'")
-    monkeypatch.setattr(executors, "CONNECT", 0.3)
+    monkeypatch.setattr(cluster_module, "CONNECT", 0.3)
     report = main_job.new_report("quick", 3, sample_checks.GOOD[:1])
     with pytest.raises(InputError, match=r"no Dask scheduler answers there .* continue with --resume"):
         main_job.run(sample_checks.GOOD[:1], report, 1, lambda result: None, scheduler="tcp://127.0.0.1:9")

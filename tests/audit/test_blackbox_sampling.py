@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -199,6 +200,42 @@ def test_children_of_a_command_end_with_it(tmp_path):
             break
         time.sleep(0.05)
     assert state in ("gone", "Z", "X")
+
+
+def test_a_command_that_does_not_read_is_ended(tmp_path):
+    """A pipe holds little: a request that is longer must not wait for ever."""
+    large = Pair([0.0] * 100_000, [1.0] * 100_000)
+    with ExecTarget(command(tmp_path, "import time\ntime.sleep(60)"), timeout=0.3) as target:
+        with pytest.raises(TargetError, match=r"did not read its request within 0\.3 s"):
+            draw_block(target, large, name(), 40)
+        assert target._process.poll() is not None
+
+
+def test_a_process_that_left_the_group_is_not_waited_for(tmp_path):
+    """It keeps the pipe open: the end of the command is the end all the same."""
+    text = (
+        "import os, sys, time\nif os.fork() == 0:\n    os.setsid(); time.sleep(60); os._exit(0)\n"
+        "print('{}', flush=True)\nfor line in sys.stdin: time.sleep(60)"
+    )
+    target = ExecTarget(command(tmp_path, text), timeout=20)
+    assert target._reply() == {}
+    closing = threading.Thread(target=target.close, daemon=True)
+    closing.start()
+    closing.join(20)
+    assert not closing.is_alive()
+
+
+def test_replies_come_whole_however_they_are_written(tmp_path):
+    text = (
+        "import os, sys, time\nfor line in sys.stdin:\n"
+        "    for part in (b'{\"outputs\": [1,', b' 2]}\\n{\"more\": ', b'1}\\n{\"last\"', b': 1}'):\n"
+        "        os.write(1, part); time.sleep(0.05)\n    sys.exit()"
+    )
+    with ExecTarget(command(tmp_path, text), timeout=20) as target:
+        assert target.ask({}) == {"outputs": [1, 2]}
+        assert [target._reply(), target._reply()] == [{"more": 1}, {"last": 1}]
+        with pytest.raises(TargetError, match="ended without an answer"):
+            target._reply()
 
 
 def test_a_command_that_does_not_exist():

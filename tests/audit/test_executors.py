@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 import sample_work
 
-from audit import executors
-from audit.executors import Crew, InProcess, Meter, WorkersLost, carry_out, crew, dask, duration, here, processes
+from audit import executors, workers
+from audit.executors import Crew, InProcess, Meter, carry_out, crew, dask, duration, here, processes
+from audit.workers import WorkersLost
 
 ROOT = Path(executors.__file__).parent.parent
 SQUARES = [(i, i * i) for i in range(10)]
@@ -24,17 +25,6 @@ SQUARES = [(i, i * i) for i in range(10)]
 
 def answers(who: Crew, function: Callable[[Any, Any], Any], shared: Any = None, tasks: Any = range(10)) -> list[Any]:
     return sorted(carry_out(who, function, shared, tasks))
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """A Dask cluster with two workers that are watched over."""
-    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
-    with (
-        executors.environment({"PYTHONPATH": os.pathsep.join(sys.path)}),
-        executors.local_cluster(2) as made,
-    ):
-        yield made
 
 
 def test_in_process_is_a_standard_executor() -> None:
@@ -46,15 +36,6 @@ def test_in_process_is_a_standard_executor() -> None:
 
 def test_the_same_answers_here_and_in_processes() -> None:
     assert answers(here(), sample_work.square) == answers(processes(2), sample_work.square) == SQUARES
-
-
-def test_and_on_a_cluster(cluster: Any) -> None:
-    assert answers(dask(cluster.scheduler_address), sample_work.square) == SQUARES
-
-
-def test_and_on_one_started_for_the_occasion_beside_another(cluster: Any) -> None:
-    """Two clusters of one machine do not want the same port; a warning would fail this test."""
-    assert answers(dask("local", workers=1), sample_work.square) == SQUARES
 
 
 @pytest.mark.parametrize("who", [here(), processes(1)], ids=str)
@@ -73,13 +54,6 @@ def test_a_process_that_dies_or_never_answers_is_replaced(
     assert len(list(tmp_path.iterdir())) == 1
 
 
-@pytest.mark.parametrize("function", [sample_work.dies_once, sample_work.hangs_once])
-def test_so_is_a_dask_worker(function: Callable[..., int], cluster: Any, tmp_path: Path) -> None:
-    who = dask(cluster.scheduler_address, patience=3.0)
-    assert answers(who, function, str(tmp_path)) == SQUARES
-    assert len(list(tmp_path.iterdir())) == 1
-
-
 def test_work_that_nobody_survives_is_given_up(tmp_path: Path) -> None:
     with pytest.raises(WorkersLost, match="4 workers in a row were lost with the same piece of work"):
         answers(processes(1), sample_work.dies_always, str(tmp_path), [3])
@@ -88,7 +62,7 @@ def test_work_that_nobody_survives_is_given_up(tmp_path: Path) -> None:
 
 
 def test_workers_start_with_fixed_hashing_and_one_thread() -> None:
-    for name, value in executors.ENVIRONMENT.items():
+    for name, value in workers.ENVIRONMENT.items():
         assert answers(processes(1), sample_work.environment, None, [name]) == [(name, value)]
         assert os.environ.get(name) != value or name != "PYTHONHASHSEED"
 
@@ -160,19 +134,6 @@ def test_what_options_mean() -> None:
     assert crew(3) == processes(3)
     assert crew(scheduler="tcp://a:1") == crew("tcp://a:1") == dask("tcp://a:1")
     assert processes().workers == os.cpu_count()
-
-
-def test_no_scheduler_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
-    monkeypatch.setattr(executors, "CONNECT", 0.5)
-    with pytest.raises(ValueError, match="no Dask scheduler answers there"):
-        answers(Crew("dask", 1, "tcp://127.0.0.1:9"), sample_work.square)
-
-
-def test_without_dask_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ValueError, match=r"pip install 'dpso\[cluster\]'"):
-        answers(dask("tcp://127.0.0.1:9"), sample_work.square)
 
 
 def test_what_cannot_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ import pytest
 
 from audit.blackbox.auditor import audit_dp
 from audit.blackbox.foreign import MechanismTimeout
+from audit.blackbox.outputs import tabulate
 from audit.blackbox.result import AuditResult
-from audit.blackbox.sampling import CallableTarget, TargetError
+from audit.blackbox.sampling import TEST, BlockName, CallableTarget, Pair, TargetError
 from audit.foreign import isolate
 from audit.foreign.isolate import IsolatedTarget, in_child, in_interpreter
 from audit.foreign.store import StoredTarget
@@ -126,10 +128,48 @@ def _gone(pid: int) -> bool:
 
 
 def test_outputs_that_cannot_be_pickled_are_flattened() -> None:
-    def closure(data: Any, rng: np.random.Generator) -> Any:
-        return {"value": data[0] + rng.laplace(0, 0.1), "function": lambda: 0}
+    """... into the same rows, so that what the burn-in learned of an output is known in the test too."""
 
-    assert audit(closure).verdict == "violated"
+    class Word:
+        def __init__(self, text: str):
+            self.text, self.function = text, lambda: 0
+
+        def __iter__(self) -> Iterator[Any]:
+            return iter((self.text, 1.5, None))
+
+    def words(data: Any, rng: np.random.Generator) -> Any:
+        return Word("low" if rng.random() + 0.2 * data[0] < 0.5 else "high")
+
+    pair, labels, name = Pair([0.0], [1.0]), np.array([0, 1] * 20), BlockName(0, TEST, 0, 0)
+    plain = tabulate(CallableTarget(words).outputs(pair, labels, name))
+    with IsolatedTarget(CallableTarget(words)) as target:
+        table = tabulate(target.outputs(pair, labels, name))
+    assert np.array_equal(table.keys, plain.keys)
+    assert len(np.unique(table.keys)) == 2
+    assert np.array_equal(table.token_matrix(), plain.token_matrix())
+    assert audit(words).right == audit_dp(words, [0.0], [1.0], epsilon=1.0, samples=100).right
+
+
+def test_an_output_that_is_nested_too_deeply_is_called_that() -> None:
+    def deep(data: Any, rng: np.random.Generator) -> Any:
+        output: list[Any] = [laplace(data, rng)]
+        for _ in range(100_000):
+            output = [output]
+        return output
+
+    assert "nested too deeply" in audit(deep).reason
+
+
+def test_a_worker_without_a_parent_ends() -> None:
+    """Between two blocks, at the latest: nobody waits for the answer."""
+    pair, labels = Pair([0.0], [1.0]), np.array([0, 1])
+
+    def as_an_orphan(target: Any, request: int) -> Any:
+        target._parent = -1
+        return target.outputs(pair, labels, BlockName(0, TEST, 0, request))
+
+    with IsolatedTarget(CallableTarget(laplace)) as target, pytest.raises(TargetError, match="exit code 0"):
+        target.ask(pair, as_an_orphan, 0)
 
 
 def test_a_function_in_a_child() -> None:

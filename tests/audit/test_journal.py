@@ -219,6 +219,14 @@ def test_a_full_disk_leaves_the_journal_as_it_was(tmp_path: Path) -> None:
     assert reopened(tmp_path) == ["before", "after"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("name", [journal.NAME, journal.LOCK])
+def test_a_pipe_is_no_journal(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(JournalError, match=f"{name}: cannot be opened .it is no regular file.; name another --out"):
+        Journal(tmp_path, RUN, resume=True)
+
+
 @pytest.mark.parametrize("name", [journal.NAME, journal.LOCK, f"{journal.NAME}.new"])
 def test_a_link_in_the_folder_leads_nowhere(name: str, tmp_path: Path) -> None:
     outside = tmp_path / "outside"

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import pickle
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +25,8 @@ from audit.blackbox.outputs import VALUE_BITS, concatenate
 from audit.blackbox.plan import Plan, Rung, make_plan
 from audit.blackbox.sampling import BURN_IN, TEST, BlockName, CallableTarget, Pair, draw_block
 from audit.executors import here, processes
+from audit.foreign import isolate
+from audit.foreign.isolate import IsolatedTarget, Worker
 from audit.journal import JournalError
 from audit.longrun import Place, Ruler, Work, conduct, select
 
@@ -107,6 +113,46 @@ def test_what_was_noticed_is_the_same_whoever_noticed_it() -> None:
     assert found[0]["printed"] > 0
     assert min(found[0]["raised"]) > 0
     assert found[0]["global_sources"] == ["numpy.random"]
+
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+def apart(work: Work, timeout: float = 60.0) -> Work:
+    """The same work on a target that has a process of its own."""
+    return replace(work, target=IsolatedTarget(CallableTarget(sample_work.laplace, None, timeout)))
+
+
+@needs_fork
+def test_a_process_of_its_own_counts_what_it_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts come out of it, not draws: the fewest bytes that the draws of a piece can take are not sent."""
+    work, sizes, ask = planned(sample_work.laplace, 1e-4), [], Worker.ask
+
+    def measured(self: Worker, request: Any) -> Any:
+        sizes.append(len(pickle.dumps(answer := ask(self, request))))
+        return answer
+
+    monkeypatch.setattr(Worker, "ask", measured)
+    other = apart(work)
+    with contextlib.closing(other):
+        found = conduct(other, Place(), lambda text: None)
+    assert np.array_equal(found[0], conduct(work, Place(), lambda text: None)[0])  # type: ignore[arg-type]
+    assert len(sizes) == work.pieces
+    assert max(sizes) < 8 * work.block
+
+
+@needs_fork
+def test_counting_for_long_is_no_call_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    work, count = apart(planned(sample_work.laplace, 0.0, draws=2048), timeout=0.05), Ruler.count
+
+    def slow(self: Ruler, table: Any, labels: Any) -> Any:
+        time.sleep(0.5)
+        return count(self, table, labels)
+
+    monkeypatch.setattr(isolate, "GRACE", 0.0)
+    monkeypatch.setattr(Ruler, "count", slow)
+    with contextlib.closing(work):
+        assert selected(work, 0.0).draws == 2048
 
 
 # ----------------------------------------------------------------------------------------------- selection
