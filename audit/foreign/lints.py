@@ -220,7 +220,7 @@ def _constant_leaves(tables: Sequence[Table], calls: int, named: list[str]) -> l
         return []
     shown = listed([named[leaf] if leaf < len(named) else f"entry {leaf}" for leaf in leaks])
     message = (
-        f"parts of the output have no noise: {shown} had one value on the dataset and another on the neighbour, in"
+        f"parts of the output show no noise: {shown} had one value on the dataset and another on the neighbour, in"
         f" {calls} calls each"
     )
     return [Finding("unnoised-output", message, {"positions": leaks})]

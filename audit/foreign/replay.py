@@ -41,7 +41,7 @@ from audit.foreign.subject import Subject
 REPLAYS = 3
 """Recorded runs that are replayed."""
 RANDOM_REPLAYS = 24
-"""The same when records are chosen at random."""
+"""The same when records are chosen at random, or a sum differs in some runs only."""
 MOST_REPLAYS = 60
 """The same when they are, and no difference has been met: the record may not have been chosen."""
 SURE = 1e-3
@@ -126,7 +126,8 @@ def replay(subject: Subject, scripts: Sequence[Trace]) -> list[Replayed]:
     out: list[Replayed] = []
     met = False
     for number in range(MOST_REPLAYS if usable else 0):
-        if (met and number >= (RANDOM_REPLAYS if chosen else REPLAYS)) or (not chosen and number >= len(usable)):
+        wanted = RANDOM_REPLAYS if chosen or not all(r.followed(subject.size) for r in out) else REPLAYS
+        if (met and number >= wanted) or (not chosen and number >= len(usable)):
             break
         if out and subject.late:
             break

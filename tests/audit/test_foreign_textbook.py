@@ -162,3 +162,15 @@ def test_a_learned_score_says_where_outputs_lean() -> None:
     assert "high at entry 2" in neighbour
     assert "low at entry 1" in neighbour
     assert "low at entry 2" in dataset
+
+
+def test_a_sum_is_suspected_although_a_later_one_depends_on_it() -> None:
+    """The second sum differs in some runs only; the first, which has too little noise, in all of them."""
+
+    def adaptive(data: list[float], rng: np.random.Generator) -> tuple[float, float]:
+        first = sum(data) + rng.laplace(0, 0.5)
+        return first, sum(x * (first > 2) for x in data) + rng.laplace(0, 2)
+
+    (finding,) = inspect(adaptive, [0.0, 1, 1], [1.0, 1, 1], epsilon=1.0).findings
+    assert finding.kind == "sensitivity"
+    assert finding.details["scale"] == 0.5
