@@ -34,22 +34,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="PAIR.json",
         help='a file with {"dataset": …, "neighbour": …}, {"pairs": […]} or {"space": …}, or that text itself',
     )
-    parser.add_argument("--epsilon", required=True, type=float, help="the claimed ε")
-    parser.add_argument("--delta", type=float, default=0.0, help="the claimed δ (default 0)")
-    parser.add_argument("--samples", type=count, default=None, help="draws a side (default 100000; 1e6 is a number)")
-    parser.add_argument("--seconds", type=float, default=None, help="stop drawing after about this time")
-    parser.add_argument("--confidence", type=float, default=0.95, help="of the whole audit (default 0.95)")
-    parser.add_argument("--seed", type=count, default=0, help="makes the run repeatable (default 0)")
+    parser.add_argument("--epsilon", required=True, type=float, metavar="E", help="the claimed ε")
+    parser.add_argument("--delta", type=float, metavar="D", default=0.0, help="the claimed δ (default 0)")
+    parser.add_argument("--samples", type=count, metavar="N", help="draws a side (default 100000); 1e6 is understood")
+    parser.add_argument("--seconds", type=float, metavar="S", help="stop drawing after about this time")
+    parser.add_argument("--confidence", type=float, metavar="C", default=0.95, help="of the whole audit (default 0.95)")
+    parser.add_argument("--seed", type=count, metavar="N", default=0, help="makes the run repeatable (default 0)")
     parser.add_argument(
         "--anytime", action="store_true", help="bet draw by draw; stop at the first proof of a violation"
     )
     parser.add_argument("--neighbours", choices=["replace-one", "add-remove", "any"], default="replace-one",
                         help="how the datasets of a pair differ (default replace-one)")
-    parser.add_argument("--release", default=None, help="attribute, key or index of what is published")
+    parser.add_argument("--release", metavar="NAME", help="attribute, key or index of what is published")
     parser.add_argument(
-        "--floats", choices=["values", "bits"], default="values", help="whether the lowest bits of floats count"
+        "--floats", choices=["values", "bits"], default="values", help="count the lowest bits of floats, too?"
     )
-    parser.add_argument("--timeout", type=float, default=60.0, help="seconds that one call may take (default 60)")
+    parser.add_argument("--timeout", type=float, metavar="S", default=60.0, help="seconds a call may take (default 60)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--workers", metavar="N", type=int, help=f"processes (default 1; all cores from {MANY} samples)")
     where.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:PORT, or local")
@@ -59,9 +59,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--patience", metavar="S", type=float, default=PATIENCE, help="seconds until silent workers are replaced"
     )
     parser.add_argument(
-        "--seed-arg", default=None, metavar="NAME", help="a parameter that takes a seed: also test fresh"
+        "--seed-arg", metavar="NAME", help="its parameter for a seed: audit it as shipped and with fresh seeds, apart"
     )
-    parser.add_argument("--store", default=None, metavar="FILE", help="keep the draws here; the same command goes on")
+    parser.add_argument("--store", metavar="FILE", help="keep the draws here, for the same command to go on from")
 
 
 def count(text: str) -> int:
@@ -75,7 +75,7 @@ def count(text: str) -> int:
 def add_target(parser: argparse.ArgumentParser) -> None:
     """MODULE:CALLABLE or --exec."""
     parser.add_argument(
-        "target", nargs="?", metavar="MODULE:CALLABLE", help="a Python callable mechanism(dataset, rng)"
+        "target", nargs="?", metavar="MODULE:CALLABLE", help="mechanism(dataset, rng), or a class with fit(X, y)"
     )
     parser.add_argument("--exec", dest="command_line", metavar="CMD", help="a command that answers JSON lines instead")
 
