@@ -388,8 +388,8 @@ def _summary(result: Mapping[str, Any]) -> str:
         count, runs = alarms[most]["fixed"], alarms[most]["runs"]
         chance = 1 - float(stats.binom.cdf(count - 1, runs, 0.05)) ** len(alarms)
         said.append(
-            f"False alarms at the exact ε: at most {count} of {runs} runs ({most}) over {len(alarms)} mechanisms; if each"
-            f" had the allowed 5 % the largest count would be as large with probability {chance:.2g}."
+            f"False alarms at the exact ε: at most {count} of {runs} runs ({most}) over {len(alarms)} mechanisms; if"
+            f" each had the allowed 5 % the largest count would be as large with probability {chance:.2g}."
         )
     if rejection:
         quick = [name for name, row in rejection.items() if row["draws"] is not None and row["draws"] <= 5000]
