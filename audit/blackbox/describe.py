@@ -33,6 +33,8 @@ def _scaled(plan: Plan, sure: Array) -> int:
 
 def _where(table: Table, inside: Array, guessed: Array) -> str:
     """The selected outputs, all of which are guessed to be from one side, in words."""
+    if inside.all():
+        return "any output"
     keys, first, counts = np.unique(table.keys[inside], return_index=True, return_counts=True)
     rows = np.flatnonzero(inside)[first]
     order = np.argsort(-counts, kind="stable")

@@ -174,3 +174,8 @@ def test_a_sum_is_suspected_although_a_later_one_depends_on_it() -> None:
     (finding,) = inspect(adaptive, [0.0, 1, 1], [1.0, 1, 1], epsilon=1.0).findings
     assert finding.kind == "sensitivity"
     assert finding.details["scale"] == 0.5
+
+
+def test_an_event_that_is_everything_is_called_so() -> None:
+    result = audit_dp(lambda d, rng: d[0] + rng.laplace(), [0], [1], epsilon=1.0, delta=0.5, samples=1000, lints=False)
+    assert result.event in ("any output speaks for the neighbour", "any output speaks for the dataset")
