@@ -145,8 +145,15 @@ def _ranges(x: Array, inside: Array, place: str) -> str:
         elif stop == len(order):
             texts.append(f"≥ {low:.4g}")
         else:
-            texts.append(f"in [{low:.4g}, {high:.4g}]")
+            texts.append(_interval(float(low), float(high)))
     return f"{place} " + " or ".join(texts) + ("" if len(edges) <= 6 else " (and smaller ranges)")
+
+
+def _interval(low: float, high: float) -> str:
+    """An interval with so many digits, four at least, that its ends are told apart."""
+    texts = [(f"{low:.{digits}g}", f"{high:.{digits}g}") for digits in range(4, 18)]
+    a, b = next((pair for pair in texts if pair[0] != pair[1]), texts[0])
+    return f"in [{a}, {b}]" if a != b else f"= {a}"
 
 
 def show(table: Table, row: int) -> str:

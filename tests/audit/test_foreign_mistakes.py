@@ -92,6 +92,11 @@ def test_a_timeout_is_positive(timeout: Any) -> None:
         run(noisy, timeout=timeout)
 
 
+def test_make_is_a_function() -> None:
+    with pytest.raises(ValueError, match="make = 3 must be a function of ε"):
+        run(noisy, make=3)
+
+
 @pytest.mark.parametrize(
     ("release", "parts"),
     [("nope", "which has 'value', 'secret' (type dict)"), (3, "which has 'value'"), ((0, 1), "which has 'value'")],

@@ -9,6 +9,7 @@ import pytest
 from sample_textbook import TWINS, Twins
 
 from audit import audit_dp
+from audit.blackbox.describe import _interval
 from audit.blackbox.naming import listed, names
 from audit.blackbox.outputs import Raised, flatten
 from audit.foreign.lints import inspect
@@ -174,6 +175,13 @@ def test_a_sum_is_suspected_although_a_later_one_depends_on_it() -> None:
     (finding,) = inspect(adaptive, [0.0, 1, 1], [1.0, 1, 1], epsilon=1.0).findings
     assert finding.kind == "sensitivity"
     assert finding.details["scale"] == 0.5
+
+
+def test_the_ends_of_a_range_are_told_apart() -> None:
+    assert _interval(0.0, 1.0) == "in [0, 1]"
+    assert _interval(1.5e15, 1.5e15 + 2) == "in [1500000000000000, 1500000000000002]"
+    assert _interval(2.64501, 2.64502) == "in [2.64501, 2.64502]"
+    assert _interval(2.5, 2.5) == "= 2.5"
 
 
 def test_an_event_that_is_everything_is_called_so() -> None:
