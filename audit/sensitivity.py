@@ -6,6 +6,7 @@ proof (run the witness), "within" says only that the search did not get higher.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -59,7 +60,7 @@ def _judge(largest: float, claimed: float, witness: Any, evaluations: int, seed:
 
 
 def _check(claimed: float, budget: int) -> None:
-    if not claimed >= 0:
+    if not (hasattr(claimed, "__float__") and claimed >= 0):
         raise ValueError(f"claimed = {claimed!r} must be a number ≥ 0")
     if budget < 1:
         raise ValueError(f"budget = {budget} must be at least 1")
@@ -86,6 +87,8 @@ def audit_sensitivity(
     `bounds`, numeric records also move, within the bounds.
     """
     _check(claimed, budget)
+    if not callable(query):
+        raise ValueError(f"query = {query!r} must be callable as query(dataset)")
     distance = _Distance(query, _order(norm), budget)
     if hasattr(neighbours, "example") and hasattr(neighbours, "validate"):
         _evolve(distance, _drive_strategy(distance, neighbours, seed), np.random.default_rng(seed), bounds)
@@ -93,6 +96,7 @@ def audit_sensitivity(
         _evolve(distance, neighbours, np.random.default_rng(seed), bounds)
     if distance.witness is None:
         raise ValueError("neighbours gave no pair: nothing was evaluated")
+    _refuse_noise(distance)
     return _judge(distance.largest, claimed, distance.witness, distance.evaluations, seed, "sensitivity")
 
 
@@ -117,14 +121,36 @@ class _Distance:
     def __call__(self, pair: tuple[Any, Any]) -> float:
         self.left -= 1
         self.evaluations += 1
-        a, b = (np.asarray(self.query(d), dtype=float).ravel() for d in pair)
+        a, b = (numbers_of(self.query(d), "query(dataset)").ravel() for d in pair)
         value = math.inf
         if a.shape == b.shape:
             value = float(np.linalg.norm(a - b, ord=self.order)) if len(a) else 0.0
-        value = math.inf if math.isnan(value) else value
+        if math.isnan(value):
+            value = 0.0 if np.array_equal(a, b, equal_nan=True) else math.inf
         if value > self.largest:
             self.largest, self.witness = value, pair
         return value
+
+
+def numbers_of(answer: Any, what: str) -> np.ndarray:
+    """A deterministic answer as an array of numbers; anything else is refused: it has no distance to another."""
+    with contextlib.suppress(TypeError, ValueError):
+        if answer is not None:
+            return np.asarray(answer, dtype=float)
+    shown = repr(answer) if len(repr(answer)) <= 60 else f"a {type(answer).__name__}"
+    raise ValueError(f"{what} gave {shown}: it must return a number, or an array or list of numbers")
+
+
+def _refuse_noise(distance: _Distance) -> None:
+    """Ask again for the witness: a query that answers differently is a noisy one, and its distances mean nothing."""
+    assert distance.witness is not None
+    for dataset in distance.witness:
+        first, second = (numbers_of(distance.query(dataset), "query(dataset)") for _ in range(2))
+        if not np.array_equal(first, second, equal_nan=True):
+            raise ValueError(
+                f"query gave {first.tolist()!r:.60} and then {second.tolist()!r:.60} on the same dataset: its"
+                " sensitivity is that of the query without noise; give that (or the whole mechanism to audit_dp)"
+            )
 
 
 def _drive_strategy(distance: _Distance, strategy: Any, seed: int) -> list[tuple[Any, Any]]:
@@ -143,7 +169,7 @@ def _drive_strategy(distance: _Distance, strategy: Any, seed: int) -> list[tuple
     )
     @hypothesis.given(strategy)
     def look(pair: tuple[Any, Any]) -> None:
-        value = distance(pair)
+        value = distance(_pair(pair))
         seen.append((value, len(seen), pair))
         hypothesis.target(min(value, 1e300))
 
@@ -172,13 +198,16 @@ def _evolve(distance: _Distance, neighbours: Any, rng: np.random.Generator, boun
 def _pairs(neighbours: Any, rng: np.random.Generator, count: int) -> Iterable[tuple[Any, Any]]:
     if callable(neighbours):
         takes = bool(inspect.signature(neighbours).parameters)
-        return (neighbours(rng) if takes else neighbours() for _ in range(count))
+        return (_pair(neighbours(rng) if takes else neighbours()) for _ in range(count))
     if not isinstance(neighbours, Iterable):
         raise ValueError(f"neighbours = {neighbours!r} must be a list of pairs, a hypothesis strategy or a callable")
-    pairs = list(neighbours)
-    if any(not isinstance(p, tuple | list) or len(p) != 2 for p in pairs):
-        raise ValueError("neighbours must hold pairs (dataset, neighbour)")
-    return [(p[0], p[1]) for p in pairs]
+    return [_pair(p) for p in neighbours]
+
+
+def _pair(made: Any) -> tuple[Any, Any]:
+    if not isinstance(made, tuple | list) or len(made) != 2:
+        raise ValueError(f"neighbours gave {made!r:.60}: it must give pairs (dataset, neighbour)")
+    return made[0], made[1]
 
 
 def _child(
@@ -250,8 +279,8 @@ def audit_oracle(
     """
     _check(alpha, budget)
     for name, value in (("beta", beta), ("L0", L0), ("R", R)):
-        if not value > 0:
-            raise ValueError(f"{name} = {value!r} must be positive")
+        if not (hasattr(value, "__float__") and value > 0):
+            raise ValueError(f"{name} = {value!r} must be a positive number")
     span = (2 + 4 * L0 / beta if reach is None else reach) / R
     kept: dict[str, Any] = {"largest": -1.0, "witness": None}
 
@@ -261,7 +290,10 @@ def audit_oracle(
         y = labels[min(len(labels) - 1, int(point[-1] * len(labels)))]
         m = float(w @ x)
         exact = beta * (m - prox(loss, y, beta, m, L0)) * x
-        value = float(np.linalg.norm(np.asarray(oracle(w, x, y), dtype=float) - exact))
+        gradient = numbers_of(oracle(w, x, y), "oracle(w, x, y)")
+        if gradient.shape != x.shape:
+            raise ValueError(f"oracle(w, x, y) gave shape {gradient.shape}: a gradient has that of w, {w.shape}")
+        value = float(np.linalg.norm(gradient - exact))
         value = math.inf if math.isnan(value) else value
         if value > kept["largest"]:
             kept.update(largest=value, witness=(w.tolist(), x.tolist(), y))

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import special
+from scipy import special, stats
 
 from audit.blackbox.anytime import stakes
 from audit.blackbox.auditor import audit_dp
@@ -385,9 +385,11 @@ def _summary(result: Mapping[str, Any]) -> str:
     alarms, rejection, memory = (_rows(result, part) for part in ("alarms", "rejection", "memory"))
     if alarms:
         most = max(alarms, key=lambda name: alarms[name]["fixed"])
+        count, runs = alarms[most]["fixed"], alarms[most]["runs"]
+        chance = 1 - float(stats.binom.cdf(count - 1, runs, 0.05)) ** len(alarms)
         said.append(
-            f"False alarms at the exact ε: at most {alarms[most]['fixed']} of {alarms[most]['runs']} runs"
-            f" ({most}) over {len(alarms)} mechanisms, 5 % allowed."
+            f"False alarms at the exact ε: at most {count} of {runs} runs ({most}) over {len(alarms)} mechanisms; if"
+            f" each had the allowed 5 % the largest count would be as large with probability {chance:.2g}."
         )
     if rejection:
         quick = [name for name, row in rejection.items() if row["draws"] is not None and row["draws"] <= 5000]

@@ -33,7 +33,7 @@ SEEDS = 20
 MOST_CALLS = 1000
 OVERHEAD_TARGET = 0.2
 REPLAY_KINDS = frozenset(
-    {"sensitivity", "shared-noise", "unnoised-path", "data-dependent-scale", "data-dependent-noise"}
+    {"sensitivity", "composition", "shared-noise", "unnoised-path", "data-dependent-scale", "data-dependent-noise"}
 )
 REMARKS = frozenset({"global-state"})
 """Findings that state a fact about a correct mechanism."""

@@ -12,7 +12,7 @@ import numpy as np
 from audit.blackbox.outputs import Raised, tabulate
 from audit.blackbox.relation import same
 from audit.blackbox.result import Finding
-from audit.blackbox.sampling import CHECK, BlockName, CallableTarget, Pair, Target, TargetError
+from audit.blackbox.sampling import CHECK, BlockName, CallableTarget, Pair, Target, TargetError, generator_taken_for
 
 CALLS = 8
 """Draws a side that the checks may use; they are not test draws."""
@@ -35,8 +35,9 @@ def preflight(target: Target, pair: Pair, seed: int) -> Preflight:
     name = BlockName(seed, CHECK, pair.index, 0)
     outputs = [target.outputs(pair, np.full(CALLS, side), name) for side in (0, 1)]
     if _fail_alike(outputs):
-        last = target.noticed.first_traceback.strip().splitlines()[-1]
-        raise TargetError(f"the mechanism raised on every call, on both datasets: {last}")
+        raise TargetError(
+            f"the mechanism raised on every call, on both datasets: {target.noticed.first_error}{_hint(target)}"
+        )
     tables = [tabulate(o) for o in outputs]
     python = isinstance(target, CallableTarget) or hasattr(target, "inner")
     if not python and np.array_equal(tables[0].keys, tables[1].keys) and len(np.unique(tables[0].keys)) > 1:
@@ -53,6 +54,14 @@ def _fail_alike(outputs: Sequence[Any]) -> bool:
     """Whether every call raised, and in the same way on both datasets."""
     kinds = [{o.type_name if isinstance(o, Raised) else "" for o in side} for side in outputs]
     return kinds[0] == kinds[1] and "" not in kinds[0]
+
+
+def _hint(target: Target) -> str:
+    """What may be wrong with the way it was called."""
+    mechanism = getattr(getattr(target, "inner", target), "mechanism", None)
+    name = generator_taken_for(mechanism) if callable(mechanism) else ""
+    called = getattr(mechanism, "__name__", "mechanism")
+    return f" (its parameter {name!r} was given the generator: wrap it, lambda d, rng: {called}(d, …))" if name else ""
 
 
 def _mutation(target: CallableTarget, before: tuple[Any, Any], name: BlockName) -> list[Finding]:
@@ -90,7 +99,7 @@ def after_run(target: Target) -> list[Finding]:
         where = " and ".join(
             f"{count} on the {side}" for count, side in zip(noticed.raised, ("dataset", "neighbour"), strict=True)
         )
-        last = noticed.first_traceback.strip().splitlines()[-1]
         details = {"traceback": noticed.first_traceback, "dataset": noticed.raised[0], "neighbour": noticed.raised[1]}
-        findings.append(Finding("raises", f"exceptions count as outputs: {where}; first: {last}", details))
+        message = f"exceptions count as outputs: {where}; first: {noticed.first_error}"
+        findings.append(Finding("raises", message, details))
     return findings

@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from audit.blackbox.foreign import Noticed
+from audit.blackbox.outputs import Raised
 from audit.blackbox.sampling import BlockName, Pair, TargetError, releaser
 
 Array = np.ndarray
@@ -106,7 +107,7 @@ class ExecTarget:
         seeds = [int(s) for s in rng.integers(0, 2**31, size=2)]
         ready = []
         for side in (0, 1):
-            batch = self.sample(pair.side(side), int(np.sum(labels == side)), seeds[side])
+            batch = self._seen(self.sample(pair.side(side), int(np.sum(labels == side)), seeds[side]), side)
             ready.append(iter([batch[i] for i in rng.permutation(len(batch))]))
         return [next(ready[int(b)]) for b in labels]
 
@@ -119,8 +120,20 @@ class ExecTarget:
         if not isinstance(outputs, list) or len(outputs) != size:
             got = f"{len(outputs)}" if isinstance(outputs, list) else "no list"
             raise TargetError(f'the reply of {self.command!r} must hold "outputs" with {size} entries (got {got})')
-        outputs = [_hashable(output) for output in outputs]
-        return outputs if self._published is None else [self._published(output) for output in outputs]
+        return [_hashable(output) for output in outputs]
+
+    def _seen(self, outputs: list[Any], side: int) -> list[Any]:
+        """What is published of each output; one that lacks it counts as an exception, which an observer sees."""
+        if self._published is None:
+            return outputs
+        seen = []
+        for output in outputs:
+            try:
+                seen.append(self._published(output))
+            except LookupError as error:
+                self.noticed.note_exception(side)
+                seen.append(Raised(type(error).__name__))
+        return seen
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """One request, one reply."""

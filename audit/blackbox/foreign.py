@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import os
 import random
 import signal
 import sys
@@ -24,6 +25,8 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+
+from audit.errors import one_line
 
 
 class MechanismTimeout(BaseException):
@@ -39,14 +42,18 @@ class Noticed:
     warned: int = 0
     first_warning: str = ""
     raised: list[int] = field(default_factory=lambda: [0, 0])
+    first_error: str = ""
+    """The first exception on one line."""
     first_traceback: str = ""
     global_sources: set[str] = field(default_factory=set)
 
     def note_exception(self, side: int) -> None:
         """Count the exception that is being handled; keep the first traceback."""
         self.raised[side] += 1
-        if not self.first_traceback:
-            self.first_traceback = traceback.format_exc(limit=-6)
+        error = sys.exception()
+        if not self.first_error and error is not None:
+            self.first_error = one_line(f"{type(error).__name__}: {error}")
+            self.first_traceback = foreign_traceback(error)
 
     def add(self, other: Noticed) -> None:
         """Add what was noticed elsewhere, later; the first texts stay."""
@@ -54,8 +61,27 @@ class Noticed:
         self.warned += other.warned
         self.raised = [a + b for a, b in zip(self.raised, other.raised, strict=True)]
         self.global_sources |= other.global_sources
-        for name in ("first_print", "first_warning", "first_traceback"):
+        for name in ("first_print", "first_warning", "first_error", "first_traceback"):
             setattr(self, name, getattr(self, name) or getattr(other, name))
+
+
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_OURS = tuple(os.path.join(_HERE, room) + os.sep for room in ("blackbox", "foreign"))
+DEEPEST = 6
+"""Frames of a traceback that are shown."""
+
+
+def foreign_traceback(error: BaseException) -> str:
+    """Where in the foreign code an exception came from, without the frames that led there from here; nothing if it
+    came from the call itself.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    while frames and frames[0].filename.startswith(_OURS):
+        frames.pop(0)
+    if not frames:
+        return ""
+    shown = traceback.format_list(frames[-DEEPEST:])
+    return "".join(["Traceback (most recent call last):\n", *shown, *traceback.format_exception_only(error)])
 
 
 class _Sink(io.TextIOBase):

@@ -98,7 +98,13 @@ def describe(dataset: Any, neighbour: Any) -> tuple[str, str]:
 
 
 def objection(dataset: Any, neighbour: Any, wanted: str) -> str | None:
-    """What a reader should know about this pair before trusting a verdict on it; None if it is as wanted."""
+    """What a reader should know about this pair before trusting a verdict on it; None if it is as wanted.
+
+    A missing dataset is refused: a mechanism that fails on None would else look as if it leaked.
+    """
+    for name, given in (("dataset", dataset), ("neighbour", neighbour)):
+        if given is None:
+            raise ValueError(f"{name} = None: give two datasets, or pairs=[(dataset, neighbour), …]")
     relation, phrase = describe(dataset, neighbour)
     if relation == "equal":
         return f"{phrase}: nothing can differ"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -104,13 +104,39 @@ def copier(dataset: Any) -> Callable[[], Any]:
     return lambda: copy.deepcopy(dataset)
 
 
-def releaser(release: str | int | Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
-    """The function that picks what is published from what the mechanism returns."""
-    if release is None or callable(release):
-        return release
-    if isinstance(release, int):
-        return lambda output: output[release]
-    return lambda output: getattr(output, release) if hasattr(output, release) else output[release]
+class NotReleased(LookupError):
+    """An output has no part of the name that `release=` gives."""
+
+
+def releaser(release: Any) -> Callable[[Any], Any] | None:
+    """The function that picks what is published from what the mechanism returns: attribute, key or index."""
+    if release is None:
+        return None
+    if callable(release):
+        chosen: Callable[[Any], Any] = release
+        return chosen
+
+    def picked(output: Any) -> Any:
+        if isinstance(release, str) and hasattr(output, release):
+            return getattr(output, release)
+        try:
+            return output[release]
+        except (LookupError, TypeError):
+            raise NotReleased(
+                f"release = {release!r} is no attribute, key or index of the output, {_summary(output)}"
+            ) from None
+
+    return picked
+
+
+def _summary(output: Any) -> str:
+    """An output in a few words: what it is, and which parts it has."""
+    names = output if isinstance(output, Mapping) else vars(output) if hasattr(output, "__dict__") else ()
+    kind = type(output).__name__
+    if names:
+        shown = ", ".join(map(repr, list(names)[:6])) + (", …" if len(names) > 6 else "")
+        return f"which has {shown} (type {kind})"
+    return f"which has {len(output)} entries (type {kind})" if isinstance(output, Sized) else f"a {kind}"
 
 
 @dataclass
@@ -126,10 +152,16 @@ class CallableTarget:
 
     def __post_init__(self) -> None:
         """Find out how the mechanism wants to be called."""
-        if not callable(self.mechanism):
-            raise ValueError(f"mechanism = {self.mechanism!r} must be callable as mechanism(dataset, rng)")
+        _refuse(self.mechanism)
+        if self.timeout is not None and not (isinstance(self.timeout, int | float) and self.timeout > 0):
+            raise ValueError(f"timeout = {self.timeout!r} must be a positive number of seconds, or None for no limit")
         self._published = releaser(self.release)
         self._call, self.batched = _calling_convention(self.mechanism)
+
+    def publish(self, output: Any) -> Any:
+        """What an observer sees of an output; a generator is read to its end, once."""
+        seen = output if self._published is None else self._published(output)
+        return list(seen) if isinstance(seen, Iterator) else seen
 
     def __reduce__(self) -> tuple[Any, ...]:
         """In another process: a fresh target for the same mechanism."""
@@ -147,8 +179,7 @@ class CallableTarget:
     def _one(self, fresh: Callable[[], Any], side: int, rng: np.random.Generator, watch: Watch) -> Any:
         watch.start()
         try:
-            output = self._call(fresh(), None, rng)
-            return output if self._published is None else self._published(output)
+            return self.publish(self._call(fresh(), None, rng))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - an exception is an outcome that an observer sees
             self.noticed.note_exception(side)
             return Raised(type(error).__name__)
@@ -179,21 +210,67 @@ class CallableTarget:
             got = f"{len(batch)} outputs" if hasattr(batch, "__len__") else f"a {type(batch).__name__}"
             raise TargetError(f"mechanism(dataset, size={size}, rng) returned {got}: it must return {size} outputs")
         order = rng.permutation(size)
-        if self._published is not None:
-            return [self._published(batch[i]) for i in order]
-        return batch[order] if isinstance(batch, np.ndarray) else [batch[i] for i in order]
+        if isinstance(batch, np.ndarray) and self._published is None:
+            return batch[order]
+        return [self._seen(batch[i], side) for i in order]
+
+    def _seen(self, output: Any, side: int) -> Any:
+        """What is published of one output of a batch; that nothing can be is an outcome, too."""
+        try:
+            return self.publish(output)
+        except Exception as error:  # noqa: BLE001 - see above
+            self.noticed.note_exception(side)
+            return Raised(type(error).__name__)
 
 
 GENERATOR_NAMES = ("rng", "generator")
 """Optional parameters that take the generator; any other optional parameter (seed=0, epsilon=1.0) keeps its default."""
 
 
+def _refuse(mechanism: Any) -> None:
+    """Say what to do instead with what looks like a mechanism and is none."""
+    if callable(getattr(mechanism, "fit", None)) and (inspect.isclass(mechanism) or not callable(mechanism)):
+        cls = mechanism if inspect.isclass(mechanism) else type(mechanism)
+        raise ValueError(f"mechanism = {mechanism!r} has a fit method: give audit.estimator({cls.__name__}, …) instead")
+    if not callable(mechanism):
+        raise ValueError(f"mechanism = {mechanism!r} must be callable as mechanism(dataset, rng)")
+    if inspect.iscoroutinefunction(mechanism):
+        name = mechanism.__name__
+        raise ValueError(f"mechanism {name} is async: give lambda dataset, rng: asyncio.run({name}(dataset, rng))")
+
+
+def generator_taken_for(mechanism: Callable[..., Any]) -> str:
+    """The name of the second parameter, which is given the generator, if it does not sound like one; else nothing."""
+    try:
+        parameters = list(inspect.signature(mechanism).parameters.values())
+    except (TypeError, ValueError):
+        return ""
+    second = parameters[1] if len(parameters) > 1 else None
+    if second is None or second.default is not second.empty or second.kind is not second.POSITIONAL_OR_KEYWORD:
+        return ""
+    return "" if any(word in second.name.lower() for word in ("rng", "gen", "rand", "_", "size")) else second.name
+
+
+def _fits(mechanism: Callable[..., Any], signature: inspect.Signature) -> None:
+    """Refuse a mechanism that cannot be called with a dataset and a generator, and show how to wrap it."""
+    try:
+        signature.bind(None, None)
+    except TypeError as error:
+        name = getattr(mechanism, "__name__", "mechanism").strip("<>")
+        shown = f"{name}{signature}" if len(str(signature)) < 80 else name
+        raise ValueError(
+            f"mechanism {shown} cannot be called as mechanism(dataset, rng) ({error}):"
+            f" fix its other arguments, e.g. lambda dataset, rng: {name}(dataset, …)"
+        ) from None
+
+
 def _calling_convention(mechanism: Callable[..., Any]) -> tuple[Callable[[Any, int | None, Any], Any], bool]:
     """A function of (dataset, size, rng) that calls the mechanism its own way, and whether it works in batches."""
     try:
-        parameters = inspect.signature(mechanism).parameters
+        signature = inspect.signature(mechanism)
     except (TypeError, ValueError):
         return lambda dataset, size, rng: mechanism(dataset, rng), False
+    parameters = signature.parameters
     names = list(parameters)
     if "size" in names and "rng" in names:
         return lambda dataset, size, rng: mechanism(dataset, size=size, rng=rng), True
@@ -203,6 +280,7 @@ def _calling_convention(mechanism: Callable[..., Any]) -> tuple[Callable[[Any, i
     many = any(p.kind == p.VAR_POSITIONAL for p in parameters.values())
     required = [p for p in positional if p.default is p.empty]
     if len(required) >= 2 or many:
+        _fits(mechanism, signature)
         return lambda dataset, size, rng: mechanism(dataset, rng), False
     named = next((n for n in GENERATOR_NAMES if n in names), None)
     if named is not None:

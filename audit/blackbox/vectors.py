@@ -3,7 +3,8 @@
 Learned on training rows: the linear discriminant (difference of the two means through the inverse pooled covariance),
 a diagonal quadratic discriminant (coordinates whose variance differs), the coordinates with the largest mean
 difference, and label-free summaries: largest and smallest standardised coordinate, squared norm, finest granularity,
-number of tokens.
+number of tokens. A coordinate that may be a token (True, None, a word) counts as several: one indicator for each
+frequent token.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -32,6 +34,8 @@ MANY_ROWS = 100
 """So many rows a coordinate tell the directions almost exactly."""
 CENTRE_ROWS = 2000
 """Rows whose median is the origin of each coordinate: where it lies hardly matters."""
+LEVELS, MOST_LEVELS, RARE = 8, 4096, 8
+"""Indicators a coordinate, and in all; a token seen less often than RARE in the first CENTRE_ROWS rows has none."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +49,15 @@ class Reducer:
     top: Array
     signs: Array
     grained: bool
+    levels: Array
+    """Of each indicator: the coordinate and the token."""
     kept: Array | None = None
 
     @staticmethod
     def fit(table: Table, labels: Array) -> Reducer:
         """Means, covariance and the coordinates that differ most."""
-        x = table.numbers if table.tokens is None else np.where(np.isfinite(table.numbers), table.numbers, 0.0)
+        levels = _levels(table)
+        x = _coordinates(table, levels, 0.0)
         one, zero = x[labels == 1], x[labels == 0]
         centre = np.median(x[:CENTRE_ROWS], axis=0)
         gap = one.mean(axis=0) - zero.mean(axis=0)
@@ -65,7 +72,7 @@ class Reducer:
         curvature = np.where(np.abs(curvature) > 2.5 * doubt, curvature, 0.0)
         grained = bool(np.any(np.frexp(x[:50])[0] * 2.0**53 % 2 != 0))
         signs = np.where(gap[top] < 0, -1.0, 1.0)
-        return Reducer(centre, spread, _discriminant(one, zero, gap, spread), curvature, top, signs, grained)
+        return Reducer(centre, spread, _discriminant(one, zero, gap, spread), curvature, top, signs, grained, levels)
 
     @staticmethod
     def learn(table: Table, labels: Array) -> tuple[Reducer, Table]:
@@ -90,7 +97,7 @@ class Reducer:
 
     def reduce(self, table: Table) -> Table:
         """The few columns, as a narrow table with the same keys; those that are not kept are not worked out."""
-        x = table.numbers if table.tokens is None else np.where(np.isfinite(table.numbers), table.numbers, self.centre)
+        x = _coordinates(table, self.levels, self.centre[: table.width])
         away = x - self.centre
 
         @functools.cache
@@ -109,6 +116,28 @@ class Reducer:
         ]
         kept = range(len(columns)) if self.kept is None else self.kept
         return Table(np.stack([columns[j]() for j in kept], axis=1), None, table.keys)
+
+
+def _levels(table: Table) -> Array:
+    """The tokens that get an indicator: at each coordinate the frequent ones but the most frequent.
+
+    Being a number (token 0), or beyond the end of a shorter output, is such a token, too.
+    """
+    found: list[tuple[int, int]] = []
+    for leaf in range(0 if table.tokens is None else table.width):
+        assert table.tokens is not None
+        codes, counts = np.unique(table.tokens[:CENTRE_ROWS, leaf], return_counts=True)
+        order = np.argsort(-counts, kind="stable")[1 : LEVELS + 1]
+        found += [(leaf, int(codes[i])) for i in order if counts[i] >= RARE]
+    return np.array(found[:MOST_LEVELS], dtype=np.int64).reshape(-1, 2)
+
+
+def _coordinates(table: Table, levels: Array, filler: Any) -> Array:
+    """The numbers, with `filler` in place of tokens, and the indicators of tokens."""
+    if table.tokens is None and len(levels) == 0:
+        return table.numbers
+    numbers = np.where(np.isfinite(table.numbers), table.numbers, filler)
+    return np.concatenate([numbers, table.token_matrix()[:, levels[:, 0]] == levels[:, 1]], axis=1)
 
 
 def _oriented(x: Array, column: int, sign: float) -> Array:

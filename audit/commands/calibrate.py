@@ -17,7 +17,7 @@ from reference.numbers import Undecided
 HELP = "noise scales for a target (ε,δ): printed, corrected, tightest proven, and what each guarantees"
 EXAMPLE = "dpso calibrate phased-sgd --epsilon 1 --delta 1e-6 --n 65536 --d 10"
 
-NAMES = "phased-sgd, noisy-frank-wolfe, poly-sfw, noisy-sfw, proximal"
+NAMES = "phased-sgd, noisy-frank-wolfe, poly-sfw, noisy-sfw, proximally-guided"
 SHOWN = 8
 """How many scales of a variant the table shows; JSON has all."""
 SLOW = 15

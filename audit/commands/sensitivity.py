@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from audit.commands.test import load_callable, read_data
+from audit.commands.test import count, load_callable, read_data
 from audit.errors import InputError, wrapped
 
 HELP = "how far does a query move between neighbours? search for more than is claimed"
@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--claimed", required=True, type=float, help="the claimed sensitivity")
     parser.add_argument("--norm", default="2", help="p of the norm, or inf (default 2)")
     parser.add_argument("--budget", type=int, default=2000, help="pairs to evaluate (default 2000)")
-    parser.add_argument("--seed", type=int, default=0, help="makes the search repeatable (default 0)")
+    parser.add_argument("--seed", type=count, default=0, help="makes the search repeatable (default 0)")
     parser.add_argument(
         "--bounds", type=float, nargs=2, metavar=("LOW", "HIGH"), help="let numeric records move within bounds"
     )

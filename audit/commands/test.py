@@ -34,22 +34,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="PAIR.json",
         help='a file with {"dataset": …, "neighbour": …}, {"pairs": […]} or {"space": …}, or that text itself',
     )
-    parser.add_argument("--epsilon", required=True, type=float, help="the claimed ε")
-    parser.add_argument("--delta", type=float, default=0.0, help="the claimed δ (default 0)")
-    parser.add_argument("--samples", type=int, default=None, help="draws a side (default 100000)")
-    parser.add_argument("--seconds", type=float, default=None, help="stop drawing after about this time")
-    parser.add_argument("--confidence", type=float, default=0.95, help="of the whole audit (default 0.95)")
-    parser.add_argument("--seed", type=int, default=0, help="makes the run repeatable (default 0)")
+    parser.add_argument("--epsilon", required=True, type=float, metavar="E", help="the claimed ε")
+    parser.add_argument("--delta", type=float, metavar="D", default=0.0, help="the claimed δ (default 0)")
+    parser.add_argument("--samples", type=count, metavar="N", help="draws a side (default 100000); 1e6 is understood")
+    parser.add_argument("--seconds", type=float, metavar="S", help="stop drawing after about this time")
+    parser.add_argument("--confidence", type=float, metavar="C", default=0.95, help="of the whole audit (default 0.95)")
+    parser.add_argument("--seed", type=count, metavar="N", default=0, help="makes the run repeatable (default 0)")
     parser.add_argument(
         "--anytime", action="store_true", help="bet draw by draw; stop at the first proof of a violation"
     )
     parser.add_argument("--neighbours", choices=["replace-one", "add-remove", "any"], default="replace-one",
                         help="how the datasets of a pair differ (default replace-one)")
-    parser.add_argument("--release", default=None, help="attribute, key or index of what is published")
+    parser.add_argument("--release", metavar="NAME", help="attribute, key or index of what is published")
     parser.add_argument(
-        "--floats", choices=["values", "bits"], default="values", help="whether the lowest bits of floats count"
+        "--floats", choices=["values", "bits"], default="values", help="count the lowest bits of floats, too?"
     )
-    parser.add_argument("--timeout", type=float, default=60.0, help="seconds that one call may take (default 60)")
+    parser.add_argument("--timeout", type=float, metavar="S", default=60.0, help="seconds a call may take (default 60)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--workers", metavar="N", type=int, help=f"processes (default 1; all cores from {MANY} samples)")
     where.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:PORT, or local")
@@ -59,15 +59,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--patience", metavar="S", type=float, default=PATIENCE, help="seconds until silent workers are replaced"
     )
     parser.add_argument(
-        "--seed-arg", default=None, metavar="NAME", help="a parameter that takes a seed: also test fresh"
+        "--seed-arg", metavar="NAME", help="its parameter for a seed: audit it as shipped and with fresh seeds, apart"
     )
-    parser.add_argument("--store", default=None, metavar="FILE", help="keep the draws here; the same command goes on")
+    parser.add_argument("--store", metavar="FILE", help="keep the draws here, for the same command to go on from")
+
+
+def count(text: str) -> int:
+    """A whole number ≥ 0, also written 1e6."""
+    number = float(text) if set("eE.") & set(text) else int(text)
+    if not 0 <= number < math.inf or number != int(number):
+        raise argparse.ArgumentTypeError(f"{text} must be a whole number ≥ 0")
+    return int(number)
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
     """MODULE:CALLABLE or --exec."""
     parser.add_argument(
-        "target", nargs="?", metavar="MODULE:CALLABLE", help="a Python callable mechanism(dataset, rng)"
+        "target", nargs="?", metavar="MODULE:CALLABLE", help="mechanism(dataset, rng), or a class with fit(X, y)"
     )
     parser.add_argument("--exec", dest="command_line", metavar="CMD", help="a command that answers JSON lines instead")
 
@@ -111,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
     elif result.verdict != "error":
         print(wrapped(str(result)))
     if result.verdict == "error":
-        raise InputError(f"nothing could be tested: {result.reason}")
+        raise InputError(f"nothing could be tested: {result.reason.removesuffix(': nothing could be tested')}")
     return 1 if result.violated else 0
 
 
@@ -197,17 +205,27 @@ def load_callable(spec: str) -> Callable[..., Any]:
     try:
         value: Any = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the module does on import is the user's to mend
-        raise InputError(f"cannot import {module_name!r}: {type(error).__name__}: {error}") from None
+        raise InputError(f"cannot import {module_name!r}: {type(error).__name__}: {error}{_way(spec, error)}") from None
     for part in name.split("."):
         if not hasattr(value, part):
-            close = difflib.get_close_matches(part, dir(value), n=1)
+            close = difflib.get_close_matches(part, [n for n in dir(value) if callable(getattr(value, n))], n=1)
             hint = f", did you mean {close[0]}?" if close else ""
             raise InputError(f"{module_name!r} has no {part!r}{hint} (looking for {spec})")
         value = getattr(value, part)
     if not callable(value):
-        raise InputError(f"{spec} is a {type(value).__name__}, not a callable mechanism(dataset, rng)")
+        raise InputError(f"{spec} is no callable (its type is {type(value).__name__}): name a function")
     if isinstance(value, type) and hasattr(value, "fit"):
         from audit.foreign.estimator import estimator
 
         return estimator(value)
     return value  # type: ignore[no-any-return]
+
+
+def _way(spec: str, error: BaseException) -> str:
+    """What to write instead, where a module was not found."""
+    module, _, name = spec.partition(":")
+    folder, file = os.path.split(module)
+    if file.endswith(".py"):
+        return f"; write {file.removesuffix('.py')}:{name}" + (f" in {folder}" if folder not in ("", ".") else "")
+    missing = error.name if isinstance(error, ModuleNotFoundError) else ""
+    return f"; start dpso in the folder of {missing}.py" if missing == module.partition(".")[0] else ""

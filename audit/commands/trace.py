@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,31 +29,41 @@ def configure(parser: argparse.ArgumentParser) -> None:
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--check", action="store_true", help="compare proofs_map.md and quoted numbers; 1 if stale")
     mode.add_argument("--write", action="store_true", help="write proofs_map.md")
-    mode.add_argument("--paper", type=Path, metavar="FILE.tex", help="compare your copy of the paper; 1 if it differs")
-    mode.add_argument("--graph", type=Path, metavar="FILE.svg", help="draw what leans on what")
+    parser.add_argument("--paper", type=Path, metavar="FILE.tex", help="compare a copy of the paper; 1 if it differs")
+    parser.add_argument("--graph", type=Path, metavar="FILE.svg", help="draw what leans on what")
 
 
 def run(args: argparse.Namespace) -> int:
     """Do what the options ask for; without any, show the whole inventory in brief."""
     if args.id is not None and (args.check or args.write or args.paper or args.graph):
         raise InputError(f"ID {args.id!r} goes without --check, --write, --paper and --graph")
+    asked: dict[str, Callable[[], Answer]] = {}
     if args.paper is not None:
-        return _paper(inventory(), args.paper, args.json)
-    links = trace()
+        asked["paper"] = lambda: _paper(inventory(), args.paper)
     if args.check:
-        return _check(links, args.json)
+        asked["check"] = lambda: _check(trace())
     if args.write:
-        return _write(links, args.json)
+        asked["write"] = lambda: _write(trace())
     if args.graph is not None:
-        return _graph(links, args.graph, args.json)
-    return _show(links, args.id, args.json)
+        asked["graph"] = lambda: _graph(trace(), args.graph)
+    return _answer(asked or {"show": lambda: _show(trace(), args.id)}, args.json)
 
 
-def _print(as_json: bool, data: dict[str, Any], lines: list[str]) -> None:
-    print(json.dumps(data, ensure_ascii=False, indent=1) if as_json else "\n".join(lines))
+Answer = tuple[int, dict[str, Any], list[str]]
+"""Exit code, data for --json, lines for people."""
 
 
-def _check(links: Trace, as_json: bool) -> int:
+def _answer(asked: dict[str, Callable[[], Answer]], as_json: bool) -> int:
+    """Print what was asked for: one object, or one that holds an object for each question."""
+    answers = {name: ask() for name, ask in asked.items()}
+    data = [answer[1] for answer in answers.values()]
+    whole = data[0] if len(data) == 1 else dict(zip(answers, data, strict=True))
+    lines = [line for answer in answers.values() for line in answer[2]]
+    print(json.dumps(whole, ensure_ascii=False, indent=1) if as_json else "\n".join(lines))
+    return max(answer[0] for answer in answers.values())
+
+
+def _check(links: Trace) -> Answer:
     path = proofs_map.path()
     committed = path.read_text(encoding="utf-8") if path.is_file() else ""
     stale = proofs_map.stale_rows(committed, proofs_map.render(links))
@@ -69,29 +80,26 @@ def _check(links: Trace, as_json: bool) -> int:
         lines.append(f"no check yet: {', '.join(uncovered)}")
     failed = bool(stale or numbers or problems)
     data = {"stale": stale, "numbers": numbers, "problems": problems, "uncovered": uncovered, "current": not failed}
-    _print(as_json, data, lines)
-    return 1 if failed else 0
+    return int(failed), data, lines
 
 
-def _write(links: Trace, as_json: bool) -> int:
+def _write(links: Trace) -> Answer:
     path = proofs_map.path()
     before = path.read_text(encoding="utf-8") if path.is_file() else ""
     text = proofs_map.render(links)
     path.write_text(text, encoding="utf-8")
     rows = proofs_map.stale_rows(before, text)
-    _print(as_json, {"written": path.name, "rows": rows}, [*rows, f"{path.name}: {len(rows)} rows changed"])
-    return 0
+    return 0, {"written": path.name, "rows": rows}, [*rows, f"{path.name}: {len(rows)} rows changed"]
 
 
-def _paper(known: Inventory, path: Path, as_json: bool) -> int:
+def _paper(known: Inventory, path: Path) -> Answer:
     result = compare.compare_file(known, path)
     left = compare.unjudged(known, compare.load_tex(path)) if result.identical else []
     data = {"identical": result.identical, "labels": result.total, "lines without a verdict": left}
-    _print(as_json, data | result.paragraphs, list(compare.summary(result, path, left)))
-    return 0 if result.identical else 1
+    return int(not result.identical), data | result.paragraphs, list(compare.summary(result, path, left))
 
 
-def _graph(links: Trace, path: Path, as_json: bool) -> int:
+def _graph(links: Trace, path: Path) -> Answer:
     try:
         path.write_text(graph.svg(links), encoding="utf-8")
     except OSError as error:
@@ -99,13 +107,11 @@ def _graph(links: Trace, path: Path, as_json: bool) -> int:
     edges = graph.edges(links)
     count = sum(map(len, edges.values()))
     data = {"written": str(path), "nodes": len(edges), "edges": count}
-    _print(as_json, data, [f"{path}: {len(edges)} nodes, {count} arrows"])
-    return 0
+    return 0, data, [f"{path}: {len(edges)} nodes, {count} arrows"]
 
 
-def _show(links: Trace, id: str | None, as_json: bool) -> int:
+def _show(links: Trace, id: str | None) -> Answer:
     if checkout() is None:
         print("installed copy: the tests are not part of it, so links from tests are not shown", file=sys.stderr)
     data = describe(links, id)
-    _print(as_json, data, [wrapped(line) for line in show(data)])
-    return 0
+    return 0, data, [wrapped(line) for line in show(data)]

@@ -33,6 +33,8 @@ def lint(
     make: Callable[[float], Callable[..., Any]] | None = None,
 ) -> list[Finding]:
     """The findings of the lints on the first pairs; none where the mechanism is not Python code of this process."""
+    if make is not None and not callable(make):
+        raise ValueError(f"make = {make!r} must be a function of ε that returns a mechanism, e.g. lambda e: laplace(e)")
     inner, isolated = _python(target)
     if inner is None:
         return []

@@ -23,6 +23,7 @@ from scipy import special
 
 from audit.blackbox.checks import after_run
 from audit.blackbox.foreign import Watch, contained
+from audit.blackbox.naming import listed, names
 from audit.blackbox.outputs import EXACT_BITS, UNREAD, Raised, Table, flatten, tabulate
 from audit.blackbox.result import Finding
 from audit.blackbox.sampling import CallableTarget, Pair
@@ -169,7 +170,7 @@ def _outputs(runs: tuple[list[Trace], list[Trace]], epsilon: float, delta: float
             word = "and they differ between the datasets" if differs else "on both datasets"
             return [Finding("deterministic", f"the outputs never varied in {calls} calls a side, {word}")]
         return []
-    return _constant_leaves(tables, calls) if sure else []
+    return _constant_leaves(tables, calls, names(sides[0][0])) if sure else []
 
 
 def _unread(runs: tuple[list[Trace], list[Trace]]) -> list[Finding]:
@@ -207,7 +208,7 @@ def _described(output: Any) -> str:
     return f"a {type(output).__name__} of {len(leaves)} values"
 
 
-def _constant_leaves(tables: Sequence[Table], calls: int) -> list[Finding]:
+def _constant_leaves(tables: Sequence[Table], calls: int, named: list[str]) -> list[Finding]:
     """Parts of the output that never vary and differ between the datasets."""
     width = min(t.width for t in tables)
     leaks = []
@@ -217,10 +218,10 @@ def _constant_leaves(tables: Sequence[Table], calls: int) -> list[Finding]:
             leaks.append(leaf)
     if not leaks:
         return []
-    shown = ", ".join(map(str, leaks[:5])) + (" …" if len(leaks) > 5 else "")
+    shown = listed([named[leaf] if leaf < len(named) else f"entry {leaf}" for leaf in leaks])
     message = (
-        f"parts of the output have no noise: position {shown} of {width} never varied in {calls} calls a side and"
-        " differs between the datasets"
+        f"parts of the output show no noise: {shown} had one value on the dataset and another on the neighbour, in"
+        f" {calls} calls each"
     )
     return [Finding("unnoised-output", message, {"positions": leaks})]
 
@@ -289,7 +290,7 @@ def _repeated_floats(runs: tuple[list[Trace], list[Trace]]) -> list[Finding]:
         apart = not set(inner[0]) & set(inner[1])
         if count and apart and _chance_of_repeats(inner, count) * min(width, 16) <= LEVEL:
             message = (
-                f"position {leaf} of the output repeats to the last digit ({count} values, one is"
+                f"{names(_outcome(runs[0][0]))[leaf]} repeats to the last digit ({count} values, one is"
                 f" {(repeated[0] or repeated[1])[0]!r}), never on both datasets: its noise seems to have few states"
             )
             return [Finding("repeated-floats", message, {"position": leaf, "values": count})]
@@ -349,7 +350,9 @@ def _no_effect(replays: Sequence[Replayed]) -> list[Finding]:
     if len(replays) < ENOUGH_REPLAYS or not all(r.first.noise and r.same_output for r in replays):
         return []
     drawn = [c for r in replays for c in r.first.calls]
-    if any(c.differs for r in replays for c in r.comparisons) or any(c.opaque or not c.additive for c in drawn):
+    if any(c.differs or not c.same_scale for r in replays for c in r.comparisons):
+        return []
+    if any(c.opaque or not c.additive for c in drawn):
         return []
     if len({repr(r.first.output) for r in replays}) < len(replays):
         return []
@@ -441,7 +444,7 @@ def _spread(base: list[Trace], larger: list[Trace], epsilon: float) -> list[Find
         p = _rank_test(away[1], away[0])
         if p * min(width, 16) <= LEVEL:
             message = (
-                f"position {leaf} of the output spreads more at ε = {STEP * epsilon:g} than at ε = {epsilon:g} (rank"
+                f"{names(_outcome(base[0]))[leaf]} spreads more at ε = {STEP * epsilon:g} than at ε = {epsilon:g} (rank"
                 f" test, p = {p:.1e})"
             )
             return [Finding("noise-grows-with-epsilon", message, {"p": p})]

@@ -32,7 +32,7 @@ def prepare(
     if hasattr(mechanism, "outputs"):
         target: Target = mechanism  # type: ignore[assignment]
     else:
-        made: Any = mechanism
+        made: Any = Estimator(mechanism) if inspect.isclass(mechanism) and hasattr(mechanism, "fit") else mechanism
         if setup is not None:
             made = with_setup(made, setup)
         if seed_arg is not None:

@@ -6,6 +6,8 @@ did in the recorded run: all that the mechanism has published so far is equal on
 - what the noise is added to may differ only by what the noise was calibrated for: with Δ the difference and b the
   scale, the loss of this one sum is ‖Δ‖₁/b for Laplace noise and that of a Gaussian mechanism with μ = ‖Δ/σ‖₂ for
   Gaussian noise;
+- numbers that are published as they are lose together what they lose alone, added up (‖·‖₁, or ‖·‖₂ for Gaussian
+  noise), if what the noise was added to does not depend on earlier draws: the same moves in every run;
 - the outputs must be equal: if they are not, data reached the output on a path without noise.
 
 **What is sound.** The loss of a sum that is published is a lower bound on the mechanism's loss on this pair. Vectors
@@ -30,6 +32,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize, special
 
+from audit.blackbox.naming import listed, names
 from audit.blackbox.outputs import flatten
 from audit.blackbox.result import Finding
 from audit.foreign.recorder import Addition, NoiseCall, Trace
@@ -38,12 +41,14 @@ from audit.foreign.subject import Subject
 REPLAYS = 3
 """Recorded runs that are replayed."""
 RANDOM_REPLAYS = 24
-"""The same when records are chosen at random."""
+"""The same when records are chosen at random, or a sum differs in some runs only."""
 MOST_REPLAYS = 60
 """The same when they are, and no difference has been met: the record may not have been chosen."""
 SURE = 1e-3
 """Error level of the lower limit on how often a record takes part."""
 SLACK = 1e-9
+BOUNDED = ("laplace", "exponential", "logistic", "gumbel")
+"""Noise whose loss is at most sensitivity/scale."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,8 @@ class Comparison:
     noise_shape: tuple[int, ...]
     located: bool = False
     """Whether the quantity is the location of the draw itself."""
+    result: Any = field(repr=False, default=None)
+    """What came out, on both sides."""
 
     @cached_property
     def differs(self) -> bool:
@@ -119,7 +126,8 @@ def replay(subject: Subject, scripts: Sequence[Trace]) -> list[Replayed]:
     out: list[Replayed] = []
     met = False
     for number in range(MOST_REPLAYS if usable else 0):
-        if (met and number >= (RANDOM_REPLAYS if chosen else REPLAYS)) or (not chosen and number >= len(usable)):
+        wanted = RANDOM_REPLAYS if chosen or not all(r.followed(subject.size) for r in out) else REPLAYS
+        if (met and number >= wanted) or (not chosen and number >= len(usable)):
             break
         if out and subject.late:
             break
@@ -151,7 +159,7 @@ def _compare(first: Trace, second: Trace) -> list[Comparison]:
             continue
         if np.any(np.asarray(a.loc) != np.asarray(b.loc)):
             difference = np.asarray(b.loc, dtype=float) - np.asarray(a.loc, dtype=float)
-            out.append(Comparison(a, difference, a.scale, b.scale, np.shape(a.value), True))
+            out.append(Comparison(a, difference, a.scale, b.scale, np.shape(a.value), True, a.value))
     for x, y in zip(first.additions, second.additions, strict=False):
         if x.call != y.call or np.shape(x.quantity) != np.shape(y.quantity):
             break
@@ -162,7 +170,7 @@ def _compare(first: Trace, second: Trace) -> list[Comparison]:
 def _sum(call: NoiseCall, x: Addition, y: Addition) -> Comparison:
     with np.errstate(all="ignore"):
         difference = np.asarray(y.quantity, dtype=float) - np.asarray(x.quantity, dtype=float)
-    return Comparison(call, np.nan_to_num(difference), x.scale, y.scale, x.noise_shape)
+    return Comparison(call, np.nan_to_num(difference), x.scale, y.scale, x.noise_shape, result=x.result)
 
 
 # ------------------------------------------------------------------------------------------------ loss of one sum
@@ -185,6 +193,36 @@ def laplace_epsilon(ratio: float, delta: float) -> float:
     return max(0.0, ratio + 2 * math.log1p(-delta))
 
 
+GRID = 2**14
+"""Steps from 0 to the largest loss of a vector."""
+
+
+def laplace_vector_epsilon(ratios: np.ndarray, delta: float) -> float:
+    """ε(δ) of independent Laplace draws with these sensitivity/scale, from below.
+
+    At δ = 0 it is their sum. The loss of one draw has P(loss ≤ l) = e^{(l − r)/2}/2 for −r ≤ l < r and the rest at r;
+    losses are rounded down to a grid and added up by Fourier transforms, so that δ(ε) comes out too small, if at all.
+    """
+    ratios = ratios[ratios > 0]
+    total = float(ratios.sum())
+    if delta <= 0 or len(ratios) < 2 or len(ratios) > GRID:
+        return laplace_epsilon(total if delta <= 0 else float(ratios.max(initial=0.0)), delta)
+    step = total / GRID
+    places = np.arange(-2 * GRID, 2 * GRID)
+    spectrum = np.ones(2 * GRID + 1, dtype=complex)
+    for ratio, count in zip(*np.unique(ratios, return_counts=True), strict=True):
+        edges = np.arange(-2 * GRID, 2 * GRID + 1) * step
+        below = np.where(edges <= -ratio, 0.0, np.where(edges > ratio, 1.0, np.exp((edges - ratio) / 2) / 2))
+        spectrum *= np.fft.rfft(np.roll(np.diff(below), -2 * GRID)) ** int(count)
+    chance = np.roll(np.fft.irfft(spectrum, 4 * GRID), 2 * GRID)
+
+    def excess(e: float) -> float:
+        losses = places * step
+        return float((chance * -np.expm1(np.minimum(e - losses, 0.0))).sum()) - delta
+
+    return float(optimize.brentq(excess, 0.0, total)) if excess(0.0) > 0 else 0.0
+
+
 def loss(comparison: Comparison, delta: float, leaves: int) -> float:
     """ε of one sum at this δ; 0 where nothing can be said."""
     scale = np.asarray(comparison.scale, dtype=float)
@@ -193,17 +231,14 @@ def loss(comparison: Comparison, delta: float, leaves: int) -> float:
         return 0.0
     if not np.all(scale > 0):
         return math.inf if np.all(scale == 0) else 0.0
-    ratio = np.abs(difference / scale)
     if _shared(comparison):
         return math.inf
-    whole = leaves >= ratio.size
-    family = comparison.call.distribution
+    family, ratios = comparison.call.distribution, np.abs(difference / scale)
     if family in ("normal", "multivariate_normal"):
-        return gaussian_epsilon(float(np.sqrt((ratio**2).sum()) if whole else ratio.max()), delta)
-    if family in ("laplace", "exponential", "logistic", "gumbel"):
-        whole = whole and family == "laplace"
-        return laplace_epsilon(float(ratio.sum() if whole else ratio.max()), delta)
-    return 0.0
+        return gaussian_epsilon(_norm(ratios, family, leaves), delta)
+    if family == "laplace" and leaves >= ratios.size:
+        return laplace_vector_epsilon(ratios.ravel(), delta)
+    return laplace_epsilon(float(ratios.max()), delta) if family in BOUNDED else 0.0
 
 
 def _shared(comparison: Comparison) -> bool:
@@ -212,6 +247,19 @@ def _shared(comparison: Comparison) -> bool:
     if noise >= np.size(comparison.difference):
         return False
     return bool(np.ptp(comparison.difference) > SLACK)
+
+
+def _scale_loss(comparison: Comparison) -> float:
+    """ε of two scales of the same noise around the same number: unbounded for noise with light tails.
+
+    Noise with polynomial tails may be on a scale that depends on the data (smooth sensitivity: Nissim, Raskhodnikova,
+    Smith 2007). For Cauchy noise the densities of two scales have ratios between b'/b and b/b', at the centre and far
+    out.
+    """
+    a, b = (np.asarray(s, dtype=float) for s in (comparison.scale, comparison.other_scale))
+    if comparison.call.distribution != "cauchy" or a.shape != b.shape or not np.all((a > 0) & (b > 0)):
+        return math.inf
+    return float(np.abs(np.log(a / b)).sum())
 
 
 def amplified(epsilon: float, share: float) -> float:
@@ -231,9 +279,9 @@ def replay_findings(subject: Subject, runs: Sequence[Replayed], epsilon: float, 
     if not runs:
         return []
     size = subject.size
-    findings = _sensitivity(runs, epsilon, delta, size)
+    findings = _sensitivity(runs, epsilon, delta, size) or _together(runs, epsilon, delta)
     if all(r.followed(size) for r in runs):
-        findings += _open_paths(runs)
+        findings += _open_paths(runs, epsilon)
     return findings
 
 
@@ -251,8 +299,43 @@ def _sensitivity(runs: Sequence[Replayed], epsilon: float, delta: float, size: i
         losses = [amplified(loss(c, min(0.5, delta / share), leaves), share) for c in met]
         typical = float(np.sort(losses)[(len(losses) - 1) // 2])
         if typical > epsilon * (1 + 1e-6) + 1e-9:
-            return [_too_small(met[int(np.argsort(losses)[(len(losses) - 1) // 2])], typical, epsilon, delta, share)]
+            at = int(np.argsort(losses)[(len(losses) - 1) // 2])
+            return [_too_small(met[at], typical, epsilon, delta, share, leaves)]
     return []
+
+
+def _together(runs: Sequence[Replayed], epsilon: float, delta: float) -> list[Finding]:
+    """Sums that are published as they are and each keep the claim, but not all of them together."""
+    published = [_published(r) for r in runs]
+    for family in sorted({c.call.distribution for met in published for c in met} & {"laplace", "normal"}):
+        moved = [_in_one([c for c in met if c.call.distribution == family]) for met in published]
+        if any(len(m) < 2 or m.shape != moved[0].shape or not np.allclose(m, moved[0], rtol=1e-9) for m in moved):
+            continue
+        length = float(np.sqrt((moved[0] ** 2).sum()))
+        found = gaussian_epsilon(length, delta) if family == "normal" else laplace_vector_epsilon(moved[0], delta)
+        if found > epsilon * (1 + 1e-6) + 1e-9:
+            sites = sorted({c.call.site for c in published[0] if c.call.distribution == family})
+            message = (
+                f"{moved[0].size} numbers with {family} noise of their own are published that differ between the"
+                f" neighbours on the same draws (noise drawn at {listed(sites)}): a loss of ε = {found:.4g} at"
+                f" δ = {delta:g} for all of them together, claimed {epsilon:g}"
+            )
+            return [Finding("composition", message, {"sites": sites, "epsilon": found})]
+    return []
+
+
+def _published(run: Replayed) -> list[Comparison]:
+    """The sums whose results stand in the output, number by number, and whose quantities differ."""
+    shown = {x for x in flatten(run.first.output)[0] if isinstance(x, float)}
+    sums = [c for c in run.comparisons if c.differs and c.same_scale and not _shared(c)]
+    return [c for c in sums if shown.issuperset(np.asarray(c.result, dtype=float).ravel().tolist())]
+
+
+def _in_one(sums: Sequence[Comparison]) -> np.ndarray:
+    """The moves of all these sums, each in units of its noise, that are not zero."""
+    parts = [np.abs(np.asarray(c.difference / np.asarray(c.scale, dtype=float), dtype=float)).ravel() for c in sums]
+    moved = np.concatenate([*parts, np.zeros(0)])
+    return moved[moved > SLACK]
 
 
 def _chooses(run: Replayed) -> bool:
@@ -284,9 +367,18 @@ def _continuous_leaves(runs: Sequence[Replayed]) -> int:
     return sum(isinstance(c[0], float) and len(set(c)) == len(c) for c in zip(*rows, strict=True))
 
 
-def _too_small(c: Comparison, found: float, epsilon: float, delta: float, share: float) -> Finding:
+def _norm(entries: np.ndarray, distribution: str, leaves: int) -> float:
+    """The length that counts for noise of this kind: of the whole vector, or of one entry if not all are published."""
+    if leaves < entries.size:
+        return float(entries.max())
+    if distribution in ("normal", "multivariate_normal"):
+        return float(np.sqrt((entries**2).sum()))
+    return float(entries.sum() if distribution == "laplace" else entries.max())
+
+
+def _too_small(c: Comparison, found: float, epsilon: float, delta: float, share: float, leaves: int) -> Finding:
     difference = np.asarray(c.difference, dtype=float)
-    norm = float(np.abs(difference).sum() if c.call.distribution == "laplace" else np.sqrt((difference**2).sum()))
+    norm = _norm(np.abs(difference), c.call.distribution, leaves)
     scale = float(np.max(np.asarray(c.scale, dtype=float)))
     what = f"{c.call.distribution} noise of scale {scale:.4g} drawn at {c.call.site}"
     if _shared(c):
@@ -304,11 +396,11 @@ def _too_small(c: Comparison, found: float, epsilon: float, delta: float, share:
     return Finding("sensitivity", message, {"site": c.call.site, "difference": norm, "scale": scale, "epsilon": found})
 
 
-def _open_paths(runs: Sequence[Replayed]) -> list[Finding]:
+def _open_paths(runs: Sequence[Replayed], epsilon: float) -> list[Finding]:
     """Data that reach the noise's scale, the course of the run, or the output, without noise."""
     for r in runs:
         for c in r.comparisons:
-            if not c.same_scale:
+            if not c.same_scale and _scale_loss(c) > epsilon:
                 message = (
                     f"the scale of the noise drawn at {c.call.site} depends on the data: {np.max(c.scale):.4g} on the"
                     f" dataset, {np.max(c.other_scale):.4g} on the neighbour, with everything published so far equal"
@@ -334,11 +426,9 @@ def _open_paths(runs: Sequence[Replayed]) -> list[Finding]:
 def _where(a: Any, b: Any) -> str:
     x, y = flatten(a)[0], flatten(b)[0]
     if len(x) != len(y):
-        return f"{len(x)} against {len(y)} numbers"
+        return f"{len(x)} against {len(y)} entries"
     places = [i for i, (p, q) in enumerate(zip(x, y, strict=True)) if p != q and not _near(p, q)]
-    shown = ", ".join(map(str, places[:4])) + (" …" if len(places) > 4 else "")
-    return (
-        f"at {'position' if len(places) == 1 else 'positions'} {shown} of {len(x)}"
-        if len(x) > 1
-        else f"{x[0]} against {y[0]}"
-    )
+    if len(places) == 1:
+        at = places[0]
+        return f"{names(a)[at]} is {x[at]} and {y[at]}"
+    return f"in {listed([names(a)[i] for i in places])}" if places else "in their structure"

@@ -18,8 +18,7 @@ from audit.foreign.recorder import Recorder, Trace
 
 def single(target: CallableTarget, data: Any, rng: Any) -> Any:
     """One output of a mechanism, whatever its calling convention, as it is published."""
-    output = target._call(data, 1, rng)[0] if target.batched else target._call(data, None, rng)
-    return output if target._published is None else target._published(output)
+    return target.publish(target._call(data, 1, rng)[0] if target.batched else target._call(data, None, rng))
 
 
 @dataclass

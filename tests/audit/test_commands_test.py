@@ -14,6 +14,7 @@ def fine(d, size, rng): return sum(d) + rng.laplace(size=size)
 def half(d, rng): return {"value": sum(d) + rng.laplace() / 2, "secret": d}
 def boom(d, rng): raise ValueError("no")
 def mean(d): return sum(d) / len(d)
+def nothing(d): pass
 number = 3
 """
 
@@ -101,17 +102,23 @@ def test_a_command_in_another_language(room, capsys):
     [
         ("some_mechanisms:boom --data pair.json --epsilon 1", "raised on every call, on both datasets: ValueError: no"),
         ("some_mechanisms:gone --data pair.json --epsilon 1", "has no 'gone'"),
-        ("some_mechanisms:number --data pair.json --epsilon 1", "not a callable"),
-        ("nowhere:f --data pair.json --epsilon 1", "cannot import 'nowhere'"),
+        ("some_mechanisms:number --data pair.json --epsilon 1", "is no callable (its type is int)"),
+        ("nowhere:f --data pair.json --epsilon 1", "'nowhere'; start dpso in the folder of nowhere.py"),
+        ("some_mechanisms.py:fine --data pair.json --epsilon 1", "; write some_mechanisms:fine"),
+        ("./a/some_mechanisms.py:fine --data pair.json --epsilon 1", "; write some_mechanisms:fine in ./a"),
         ("nocolon --data pair.json --epsilon 1", "MODULE:CALLABLE"),
         ("--data pair.json --epsilon 1", "either MODULE:CALLABLE or --exec"),
         ("some_mechanisms:fine --data gone.json --epsilon 1", "gone.json"),
         ("some_mechanisms:fine --data broken.json --epsilon 1", "not JSON"),
         ("some_mechanisms:fine --data half.json --epsilon 1", 'lacks "neighbour"'),
-        ("some_mechanisms:fine --data equal.json --epsilon 1", "are equal: nothing could be tested"),
+        ("some_mechanisms:fine --data equal.json --epsilon 1", "tested: the dataset and its neighbour are equal"),
         ("some_mechanisms:fine --data pair.json --epsilon -1", "epsilon = -1.0"),
         ("some_mechanisms:fine --data pair.json --epsilon 1 --delta 2", "delta = 2.0"),
         ("some_mechanisms:fine --data pair.json --epsilon 1 --samples 2", "samples = 2"),
+        ("some_mechanisms:fine --data pair.json --epsilon 1 --samples 1.5", "1.5 must be a whole number"),
+        ("some_mechanisms:fine --data pair.json --epsilon 1 --samples 1e999", "1e999 must be a whole number"),
+        ("some_mechanisms:fine --data pair.json --epsilon 1 --seed -1", "--seed: -1 must be a whole number"),
+        ("some_mechanisms:half --data pair.json --epsilon 1 --release x", "release = 'x' is no attribute"),
     ],
 )
 def test_bad_input_is_two_with_one_line(room, capsys, arguments, message):
@@ -131,3 +138,12 @@ def test_sensitivity_command(room, capsys):
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["largest"] == 1.5
     assert main(["sensitivity", "some_mechanisms:boom", "--data", "pair.json", "--claimed", "1"]) == 2
     assert main(["sensitivity", "some_mechanisms:mean", "--data", "pair.json", "--claimed", "1", "--norm", "x"]) == 2
+    capsys.readouterr()
+    assert main(["sensitivity", "some_mechanisms:nothing", "--data", "pair.json", "--claimed", "1"]) == 2
+    assert "query(dataset) gave None" in capsys.readouterr().err
+
+
+def test_a_count_may_be_written_as_a_power_of_ten(room, capsys):
+    code, out, _ = run_test("some_mechanisms:fine --data pair.json --epsilon 2 --samples 1e3 --json", capsys)
+    assert code == 0
+    assert json.loads(out)["samples"] == 1000

@@ -158,3 +158,33 @@ def test_replay_sees_control_flow_that_depends_on_the_data():
 def test_replay_refuses_names_that_are_never_traced():
     with pytest.raises(ValueError, match="never traced"):
         replay(noisy_sum, [0.0], [1.0], {"gradient": 1.0})
+
+
+@pytest.mark.parametrize("answer", [None, "much", {"sum": 1.0}, object()])
+def test_an_answer_without_distance_is_refused_and_not_infinitely_far(answer):
+    with pytest.raises(ValueError, match=r"query\(dataset\) gave .*: it must return a number"):
+        audit_sensitivity(lambda d: answer, PAIRS, claimed=1.0, budget=10)
+    with pytest.raises(ValueError, match=r"oracle\(w, x, y\) gave .*: it must return a number"):
+        audit_oracle(lambda w, x, y: answer, lambda u, y: abs(u), beta=1.0, alpha=1e-3, L0=1.0, R=1.0, budget=10)
+
+
+def test_a_gradient_of_another_shape_is_not_stretched():
+    with pytest.raises(ValueError, match=r"gave shape \(\): a gradient has that of w, \(2,\)"):
+        audit_oracle(lambda w, x, y: 0.5, lambda u, y: abs(u), beta=1.0, alpha=1e-3, L0=1.0, R=1.0, budget=10)
+
+
+def test_a_noisy_query_has_no_sensitivity():
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="on the same dataset: its sensitivity is that of the query without noise"):
+        audit_sensitivity(lambda d: mean(d) + rng.laplace(), PAIRS, claimed=1.0, budget=10)
+
+
+def test_nan_on_both_sides_is_no_move_and_on_one_an_infinite_one():
+    assert audit_sensitivity(lambda d: math.nan, PAIRS, claimed=0.0, budget=10).largest == 0.0
+    assert audit_sensitivity(lambda d: math.nan if d[-1] == 1 else 0.0, PAIRS, claimed=9.0, budget=10).exceeded
+
+
+@pytest.mark.parametrize("neighbours", [[1, 2], lambda rng: 5, st.just(3)])
+def test_what_is_no_pair_is_shown(neighbours):
+    with pytest.raises(ValueError, match=r"neighbours gave \d: it must give pairs"):
+        audit_sensitivity(mean, neighbours, claimed=1.0, budget=10)

@@ -540,3 +540,17 @@ def test_the_command_line_exits_2_with_one_line_for_bad_input(
         assert captured.err.count("\n") == 1
         assert captured.err.startswith("dpso: ")
     assert main(["trace", "lem:oracle"]) == 0
+
+
+def test_several_questions_are_answered_in_one_object(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target, written = tmp_path / "g.svg", tmp_path / "map.md"
+    monkeypatch.setattr(proofs_map, "path", lambda: written)
+    assert command.run(options("--graph", str(target), "--write", "--json")) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert set(answer) == {"write", "graph"}
+    assert answer["write"]["written"] == "map.md"
+    assert answer["graph"]["written"] == str(target)
+    assert target.exists()
+    assert written.exists()

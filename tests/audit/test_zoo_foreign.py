@@ -98,3 +98,15 @@ def test_the_recipe_of_the_documentation_runs(
     assert "recipe.py:" in told
     assert (tmp_path / "grid.html").exists()
     assert re.search(r"✗ \d", told.split("cells refute", 1)[1])
+
+
+def test_every_finding_is_explained() -> None:
+    """The table of the documentation has each kind that the code can report, and no other."""
+    root = Path(__file__).parents[2]
+    files = [path for room in ("blackbox", "foreign") for path in root.glob(f"audit/{room}/*.py")]
+    source = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    reported = set(re.findall(r'Finding\(\s*"([a-z-]+)"', source)) | {"not-neighbours"}
+    page = (root / "docs" / "foreign.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
+    explained = {kind for row in rows for kind in re.findall(r"`([\w-]+)`", row)}
+    assert explained == reported
