@@ -15,7 +15,7 @@ import math
 import os
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -70,8 +70,8 @@ class Claim:
 
     def __post_init__(self) -> None:
         """Refuse numbers that mean nothing."""
-        if not (isinstance(self.epsilon, int | float) and self.epsilon >= 0):
-            raise ValueError(f"epsilon = {self.epsilon!r} must be a number ≥ 0")
+        if not (isinstance(self.epsilon, int | float) and 0 <= self.epsilon < math.inf):
+            raise ValueError(f"epsilon = {self.epsilon!r} must be a finite number ≥ 0: an infinite ε claims nothing")
         if not (isinstance(self.delta, int | float) and 0 <= self.delta < 1):
             raise ValueError(f"delta = {self.delta!r} must be in [0, 1)")
         if not (isinstance(self.confidence, int | float) and 0 < self.confidence < 1):
@@ -133,7 +133,7 @@ def audit_dp(
     run = _Run(
         target=prepare(mechanism, release=release, timeout=timeout, setup=setup, isolate=isolate, store=store),
         claim=claim,
-        seed=secrets.randbits(32) if seed is None else int(seed),
+        seed=_seed(seed),
         draws=_budget(samples, seconds),
         deadline=None if seconds is None else started + seconds,
         bits=_float_bits(floats),
@@ -201,7 +201,7 @@ def _judge(run: _Run, dataset: Any, neighbour: Any, pairs: Any, neighbours: str,
         return _untested(run, "an output or a dataset is nested too deeply")
     except MechanismTimeout:
         limit = getattr(run.target, "timeout", None)
-        return _untested(run, f"a call took longer than timeout = {limit} s")
+        return _untested(run, f"a call took longer than timeout = {limit} s: is that right, or give it more")
     finally:
         if isinstance(run.target, IsolatedTarget | StoredTarget):
             run.target.close()
@@ -256,13 +256,22 @@ class _Run:
         return out
 
 
+def _seed(seed: int | None) -> int:
+    """The given seed, or a fresh one."""
+    if seed is None:
+        return secrets.randbits(32)
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed = {seed!r} must be a whole number ≥ 0, or None for a fresh one")
+    return int(seed)
+
+
 def _budget(samples: int | None, seconds: float | None) -> int:
     if samples is None:
         samples = DEFAULT_SAMPLES if seconds is None else 10 * DEFAULT_SAMPLES
     if not isinstance(samples, int | np.integer) or samples < 10:
         raise ValueError(f"samples = {samples!r} must be an integer of at least 10 draws a side")
-    if seconds is not None and not seconds > 0:
-        raise ValueError(f"seconds = {seconds!r} must be positive")
+    if seconds is not None and not (isinstance(seconds, int | float) and 0 < seconds < math.inf):
+        raise ValueError(f"seconds = {seconds!r} must be a positive number; without it, samples= is the limit")
     return 2 * int(samples)
 
 
@@ -278,9 +287,9 @@ def _given_pairs(
     """The caller's pairs without the equal ones, with a finding for each that is not what it should be."""
     if wanted not in RELATIONS:
         raise ValueError(f"neighbours = {wanted!r} must be one of {', '.join(RELATIONS)}, search")
-    given = [(dataset, neighbour)] if pairs is None else list(pairs)
-    if not given:
-        raise ValueError("pairs = [] must hold at least one (dataset, neighbour)")
+    given = [(dataset, neighbour)] if pairs is None else list(pairs) if isinstance(pairs, Iterable) else []
+    if not given or any(not isinstance(pair, tuple | list) or len(pair) != 2 for pair in given):
+        raise ValueError(f"pairs = {pairs!r:.80} must hold at least one (dataset, neighbour), and nothing else")
     usable = []
     for index, (a, b) in enumerate(given):
         doubt = objection(a, b, wanted)

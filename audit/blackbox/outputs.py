@@ -17,6 +17,7 @@ processes fit together.
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import hashlib
 import math
 import numbers as abstract
@@ -38,10 +39,15 @@ bit no such program is private at any ε. That is a defect of its own kind, with
 grid), and it is reported apart; 30 bits hide it at any number of draws that can be afforded (an output would have to
 be 2**-23 times the scale of the noise) and keep every difference that a reader of printed numbers could see.
 """
+EXACT_INTEGER = 2**53
+"""Larger integers are not told apart as floats: each is a token."""
+LONG = 10_000
+"""Integers of so many bits are written in hexadecimal: Python does not write them in decimal."""
 MAX_LEAVES = 4096
 """Longer outputs are compared by key as a whole, and by their first MAX_LEAVES leaves."""
 
 _PLAIN = frozenset({int, float, np.float64, np.float32, np.int64, np.int32})
+_INTEGERS = frozenset({int, np.int64})
 _WORDS = frozenset({int, bool, str, type(None)})
 _COLUMNAR = _PLAIN | _WORDS
 
@@ -123,15 +129,25 @@ def tabulate(outputs: Any, bits: int = VALUE_BITS) -> Table:
 
     Floats are read to `bits` significant bits (53: as they are).
     """
-    if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "fiub":
+    if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "fiub" and not _beyond(outputs):
         return _from_matrix(outputs.reshape(len(outputs), -1), bits, _nesting(outputs.shape[1:]))
     items = list(outputs)
     types = set(map(type, items))
-    if types <= _PLAIN:
+    if types <= _PLAIN and not (types & _INTEGERS and any(map(_is_beyond, items))):
         return _from_matrix(_floats(items)[:, None], bits, ".")
     if types == {np.ndarray} and _same_numeric_shape(items):
         return _from_matrix(np.stack(items).reshape(len(items), -1), bits, _nesting(items[0].shape))
     return _from_objects(items, bits)
+
+
+def _beyond(array: Array) -> bool:
+    """Whether an array holds integers that floats cannot tell apart."""
+    whole = array.dtype.kind in "iu" and array.size > 0
+    return whole and bool(array.max() > EXACT_INTEGER or array.min() < -EXACT_INTEGER)
+
+
+def _is_beyond(x: Any) -> bool:
+    return isinstance(x, abstract.Integral) and not -EXACT_INTEGER <= int(x) <= EXACT_INTEGER
 
 
 def _nesting(shape: tuple[int, ...]) -> str:
@@ -155,7 +171,8 @@ def _as_float(x: Any) -> float:
 
 def _same_numeric_shape(items: Sequence[Array]) -> bool:
     first = items[0]
-    return first.dtype.kind in "fiub" and all(a.shape == first.shape and a.dtype == first.dtype for a in items)
+    alike = first.dtype.kind in "fiub" and all(a.shape == first.shape and a.dtype == first.dtype for a in items)
+    return alike and not any(map(_beyond, items))
 
 
 def _from_matrix(matrix: Array, bits: int, nesting: str) -> Table:
@@ -262,6 +279,10 @@ def _leaf_column(values: Sequence[Any], kind: type, codes: dict[str, int]) -> tu
     x = _floats(values)
     special = [(np.isnan(x), NOT_A_NUMBER), (x == np.inf, PLUS_INFINITY), (x == -np.inf, MINUS_INFINITY)]
     tokens = np.select([where for where, _ in special], [code for _, code in special], 0)
+    for i in np.flatnonzero(np.abs(x) >= EXACT_INTEGER).tolist() if kind in _INTEGERS else []:
+        if _is_beyond(values[i]):
+            text = _text(int(values[i]))
+            tokens[i] = codes.setdefault(text, token_code(text))
     return np.where(tokens == 0, x, np.nan), tokens
 
 
@@ -315,6 +336,10 @@ def _collect(value: Any, leaves: list[float | str]) -> str:
         return "(" + "".join([_collect(item, leaves) for item in value]) + ")"
     if isinstance(value, bool | np.bool_):
         leaves.append("True" if value else "False")
+    elif _is_beyond(value):
+        leaves.append(_text(int(value)))
+    elif isinstance(value, datetime.datetime | datetime.date | datetime.timedelta):
+        leaves.append(_moment(value))
     elif isinstance(value, abstract.Real) or (hasattr(value, "__float__") and hasattr(value, "as_integer_ratio")):
         number = _as_float(value)
         leaves.append(number if math.isfinite(number) else str(number))
@@ -332,9 +357,21 @@ def _collect(value: Any, leaves: list[float | str]) -> str:
     return "."
 
 
-def _text(value: str | bytes | None) -> str:
-    """The token of a word, or of nothing."""
+def _text(value: str | bytes | int | None) -> str:
+    """The token of a word, of nothing, or of an integer beyond floats."""
+    if isinstance(value, int):
+        return f"int {value}" if value.bit_length() < LONG else f"int {value:#x}"
     return "None" if value is None else f"str:{value!r}"
+
+
+def _moment(value: datetime.date | datetime.timedelta) -> float:
+    """A time or a date in whole microseconds, which are not rounded."""
+    tick = datetime.timedelta(microseconds=1)
+    if isinstance(value, datetime.timedelta):
+        return float(value // tick)
+    start = datetime.datetime(1970, 1, 1, tzinfo=value.tzinfo if isinstance(value, datetime.datetime) else None)
+    moment = value if isinstance(value, datetime.datetime) else datetime.datetime(value.year, value.month, value.day)
+    return float((moment - start) // tick)
 
 
 def _collect_container(value: Any, leaves: list[float | str]) -> str:
@@ -358,7 +395,7 @@ def _collect_container(value: Any, leaves: list[float | str]) -> str:
 
 
 def _collect_array(array: Array, leaves: list[float | str]) -> str:
-    if array.dtype.kind in "fiu":
+    if array.dtype.kind in "fiu" and not _beyond(array):
         leaves.extend(x if math.isfinite(x) else str(x) for x in array.astype(float).ravel().tolist())
         return f"a{array.shape}"
     return f"a{array.shape}" + "".join(_collect(x, leaves) for x in array.ravel().tolist())

@@ -5,9 +5,9 @@ A plan is a ladder: a few selections, each inside the one before, that share the
 The burn-in is cut into folds; each fold is scored by a model that has not seen it. Ranked by confidence, the scored
 draws give an honest curve "share of right guesses among the n most confident". The first rung maximises the bound which
 the test draws are expected to give. The curve is noisy where n is small, so it is smoothed towards the model's own
-probabilities and lowered by a fraction of its standard error. That errs on the side of too many draws; what it misses
-is caught by the lower rungs, which select the most confident of these. To share the level costs little (half of 0.05
-moves the normal quantile from 1.64 to 1.96), a wrong n may cost a quarter of the bound.
+probabilities and lowered by as much as the largest of many noisy values is too high. That errs on the side of too many
+draws; what it misses is caught by the lower rungs, which select the most confident of these. To share the level costs
+little (half of 0.05 moves the normal quantile from 1.64 to 1.96), a wrong n may cost a quarter of the bound.
 """
 
 from __future__ import annotations
@@ -29,17 +29,10 @@ Array = np.ndarray
 
 DISCOUNT = 1.0
 """Standard errors taken off each draw's log-odds before draws are ranked: a sure guess must be known to be sure."""
-CAUTION = 0.25
-"""The curve is lowered by this times √(2 ln(1 + total/size)) standard errors: the largest of total/size noisy values
-is so high."""
-LUCK = 1.5
-"""The same for the luck of the test itself."""
 CALIBRATION_PENALTY = np.array([1e-3, 1e-2])
 SHARE = 1.5
 WORTH = 600.0
 """The smoothing fit never counts more than so many draws."""
-SLACK = 0.015
-"""Predictions that differ by this share are equally good."""
 ROUNDING = 1e-4
 """Confidences closer than this are the same but for rounding."""
 SAFETY = 1.0
@@ -199,15 +192,15 @@ class Curve:
         return Curve(mode, len(labels), sizes, rates, np.sqrt(rates * (1 - rates) / (sizes + worth)))
 
     def promise(self, draws: int, delta: float, alpha: float) -> tuple[float, float]:
-        """The best cautious prediction of the bound, and the share of draws to select for it: the largest share whose
-        prediction is about as good, since more draws leave less to luck.
+        """The best cautious prediction of the bound, and the (largest) share of draws to select for it.
+
+        Of m = total/size noisy rates the largest is about √(2 ln m) standard errors too high: so much is taken off.
         """
         share = _surely_inside(self.sizes / self.total, min(draws, self.total))
-        luck = np.sqrt(self.rates * (1 - self.rates) / np.maximum(share * draws, 1.0))
-        caution = CAUTION * np.sqrt(2 * np.log1p(self.total / self.sizes))
-        cautious = np.clip(self.rates - np.hypot(caution * self.errors, LUCK * luck), 0.0, 1.0)
+        caution = np.sqrt(2 * np.log1p(self.total / self.sizes))
+        cautious = np.clip(self.rates - caution * self.errors, 0.0, 1.0)
         bound = predicted_bound(share * draws, cautious, draws, delta, alpha, MODES[self.mode])
-        at = int(np.flatnonzero(bound >= (1 - SLACK) * bound.max())[-1])
+        at = int(np.flatnonzero(bound == bound.max())[-1])
         return float(bound[at]), float(share[at])
 
 

@@ -9,9 +9,10 @@ import pytest
 from sample_textbook import TWINS, Twins
 
 from audit import audit_dp
-from audit.blackbox.describe import _interval
+from audit.blackbox.describe import _interval, describe_event
 from audit.blackbox.naming import listed, names
-from audit.blackbox.outputs import Raised, flatten
+from audit.blackbox.outputs import Raised, flatten, tabulate
+from audit.blackbox.plan import Rung, Selected
 from audit.foreign.lints import inspect
 from audit.foreign.replay import laplace_epsilon, laplace_vector_epsilon
 
@@ -185,5 +186,6 @@ def test_the_ends_of_a_range_are_told_apart() -> None:
 
 
 def test_an_event_that_is_everything_is_called_so() -> None:
-    result = audit_dp(lambda d, rng: d[0] + rng.laplace(), [0], [1], epsilon=1.0, delta=0.5, samples=1000, lints=False)
-    assert result.event in ("any output speaks for the neighbour", "any output speaks for the dataset")
+    selected = Selected(np.arange(10.0), np.ones(10, dtype=bool))
+    told = [describe_event(Rung(10, limit, 1.0, 1.0), selected, tabulate(np.arange(10.0))) for limit in (-1.0, 3.5)]
+    assert told == ["any output speaks for the neighbour", "output ≥ 4 speaks for the neighbour"]
