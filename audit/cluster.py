@@ -11,7 +11,8 @@ import importlib
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from typing import Any
 
 from audit.workers import ENVIRONMENT, IN_FLIGHT, Frozen, Session, WorkersLost, environment, interrupts_held
@@ -72,6 +73,22 @@ def _hold(frozen: Frozen) -> Frozen:
     return frozen
 
 
+def _in_time(make: Callable[[], Any], seconds: float) -> Any:
+    """What `make` gives or raises, or TimeoutError: a client that talks to another program may wait for ever."""
+    future: Future[Any] = Future()
+
+    def attempt() -> None:
+        try:
+            future.set_result(make())
+        except BaseException as error:  # noqa: BLE001 - whoever waits raises it
+            future.set_exception(error)
+
+    threading.Thread(target=attempt, daemon=True).start()
+    if not wait([future], seconds).done:
+        raise TimeoutError(f"no answer in {seconds:g} s")
+    return future.result()
+
+
 class DaskSession(Session):
     """A client of the scheduler at an address; `workers` is the size of a local cluster."""
 
@@ -94,9 +111,10 @@ class DaskSession(Session):
             with interrupts_held():
                 where = self._end.enter_context(local_cluster(workers))
         try:
-            self._client = self._end.enter_context(distributed.Client(where, timeout=CONNECT, set_as_default=False))
-        except (OSError, ValueError) as error:
+            client = _in_time(lambda: distributed.Client(where, timeout=CONNECT, set_as_default=False), 2 * CONNECT)
+        except (OSError, ValueError, MemoryError) as error:  # MemoryError: another program's answer read as a length
             raise ValueError(f"scheduler = {self._address}: no Dask scheduler answers there ({error})") from None
+        self._client = self._end.enter_context(client)
 
     def _share(self, only: dict[str, Any]) -> None:
         self.token = self._client.submit(_hold, self._frozen, pure=False, **only)

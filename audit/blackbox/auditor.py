@@ -113,6 +113,10 @@ def audit_dp(
 ) -> AuditResult:
     """Look for a violation of (ε, δ)-DP on a pair of neighbours, or on several.
 
+    The mechanism is called as mechanism(dataset, rng), or as mechanism(dataset, size, rng) for a batch of outputs if it
+    has a parameter or an attribute `size`; `rng`, a numpy Generator, may be left out of its parameters. Each call gets
+    its own copy of the dataset. An output is anything: a number, a word, an array, a tuple, a data frame, None.
+
     `samples` counts draws a side (2·samples in all); `seconds` limits the time instead, or as well. `pairs` replaces
     dataset and neighbour. `neighbours="search"` treats `dataset` as a `Space` and looks for a pair in it.
     `floats="bits"` lets the lowest bits of floats count as output; otherwise they are a finding. `release` picks what
@@ -366,13 +370,31 @@ def _affordable(run: _Run) -> int:
     assert run.deadline is not None
     while True:
         begun = time.monotonic()
-        draw_block(run.target, pair, BlockName(run.seed, 0, pair.index, 1000 + index), size, run.bits)
+        block = draw_block(run.target, pair, BlockName(run.seed, 0, pair.index, 1000 + index), size, run.bits)
         took = time.monotonic() - begun
         left = run.deadline - time.monotonic()
         if took > 0.02 * max(left, 0.0) or size >= run.block_size:
             break
         size, index = min(run.block_size, size * 4), index + 1
-    return max(20, min(run.draws, int(0.85 * max(left, 0.0) / (took / size))))
+    begun = time.monotonic()
+    learning = _thought(run, block)
+    left -= time.monotonic() - begun
+    return max(20, min(run.draws, int(0.85 * max(left, 0.0) / (took / size + learning))))
+
+
+def _thought(run: _Run, block: Block) -> float:
+    """Seconds a draw that learning and scoring will take, about, from a plan made of one block; twice that where the
+    granularity of floats is tested apart.
+    """
+    if len(np.unique(block.values.keys)) == 1 or block.labels.min() == block.labels.max():
+        return 0.0
+    times = [time.monotonic()]
+    plan, _ = make_plan(block.values, block.labels, run.draws, run.claim.delta, run.claim.alpha)
+    times.append(time.monotonic())
+    plan.select(block.values)
+    times.append(time.monotonic())
+    learn, score = np.diff(times) / len(block.labels)
+    return float((BURN_SHARE * learn + score) * (2 if run.bits < EXACT_BITS else 1))
 
 
 @dataclass(frozen=True)

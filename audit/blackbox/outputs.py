@@ -67,6 +67,16 @@ class Flattened:
     nesting: str
 
 
+class Leaves(list[float | str]):
+    """What has been read of an output, and the objects that are being read, from the outermost in: one that holds
+    itself is not read again.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[int] = []
+
+
 class Table:
     """Many outputs, flattened. Keys are worked out when they are first asked for."""
 
@@ -223,7 +233,7 @@ def _from_objects(items: Sequence[Any], bits: int) -> Table:
     """Flatten each distinct output once, then deal the rows out."""
     rows, where = _distinct(items)
     groups, others = _by_types(rows)
-    leaves: list[float | str] = []
+    leaves = Leaves()
     ends, shapes = [], []
     for r in others:
         shapes.append(_collect(rows[r], leaves))
@@ -321,12 +331,12 @@ def _mark(item: Any) -> Any:
 
 def flatten(output: Any) -> tuple[list[float | str], str]:
     """The leaves of an output (finite numbers as floats, anything else as text) and its nesting."""
-    leaves: list[float | str] = []
+    leaves = Leaves()
     shape = _collect(output, leaves)
     return leaves, shape
 
 
-def _collect(value: Any, leaves: list[float | str]) -> str:
+def _collect(value: Any, leaves: Leaves) -> str:
     """Append the leaves of `value`; return a text that tells its structure."""
     kind = type(value)
     if kind is float:
@@ -374,7 +384,7 @@ def _moment(value: datetime.date | datetime.timedelta) -> float:
     return float((moment - start) // tick)
 
 
-def _collect_container(value: Any, leaves: list[float | str]) -> str:
+def _collect_container(value: Any, leaves: Leaves) -> str:
     array = as_array(value)
     if array is not None:
         labels = _labels(value)
@@ -394,7 +404,7 @@ def _collect_container(value: Any, leaves: list[float | str]) -> str:
     return _collect_object(value, leaves)
 
 
-def _collect_array(array: Array, leaves: list[float | str]) -> str:
+def _collect_array(array: Array, leaves: Leaves) -> str:
     if array.dtype.kind in "fiu" and not _beyond(array):
         leaves.extend(x if math.isfinite(x) else str(x) for x in array.astype(float).ravel().tolist())
         return f"a{array.shape}"
@@ -433,20 +443,18 @@ def has_own(value: Any, method: str) -> bool:
 
 UNREAD = "<unread "
 """The beginning of the leaf of an object that cannot be read."""
-_OPEN: list[int] = []
-"""The objects that are being read, from the outermost in: one that holds itself is not read again."""
 
 
-def _collect_object(value: Any, leaves: list[float | str]) -> str:
+def _collect_object(value: Any, leaves: Leaves) -> str:
     """What an object holds, or else what it says of itself; its type alone if neither can be read."""
-    contents = {} if id(value) in _OPEN else _contents(value)
+    contents = {} if id(value) in leaves.open else _contents(value)
     if contents:
-        _OPEN.append(id(value))
+        leaves.open.append(id(value))
         try:
             return type(value).__name__ + _collect(contents, leaves)
         finally:
-            _OPEN.pop()
-    text = repr(value) if has_own(value, "__repr__") and id(value) not in _OPEN else " at 0x"
+            leaves.open.pop()
+    text = repr(value) if has_own(value, "__repr__") and id(value) not in leaves.open else " at 0x"
     unread = f"{UNREAD}{type(value).__name__}>"
     leaves.append(unread if " at 0x" in text else f"{type(value).__name__}:{text}")
     return "."

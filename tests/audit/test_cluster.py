@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -56,6 +59,27 @@ def test_no_scheduler_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CONNECT", 0.5)
     with pytest.raises(ValueError, match="no Dask scheduler answers there"):
         answers(Crew("dask", 1, "tcp://127.0.0.1:9"), sample_work.square)
+
+
+@pytest.mark.parametrize("words", [b"", b"HTTP/1.0 400 Bad Request\r\n\r\n"])
+def test_another_program_there(words: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that says nothing, and one whose answer reads as the length of a message that no memory can hold."""
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    monkeypatch.setattr(module, "CONNECT", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    held.append(server.accept()[0])
+                    held[-1].sendall(words)
+
+        held: list[socket.socket] = []
+        threading.Thread(target=answer, daemon=True).start()
+        with pytest.raises(ValueError, match=r"no Dask scheduler answers there \(.+\)"):
+            answers(Crew("dask", 1, f"tcp://127.0.0.1:{server.getsockname()[1]}"), sample_work.square)
+    for one in held:
+        one.close()
 
 
 def test_without_dask_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
