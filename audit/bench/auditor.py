@@ -43,7 +43,7 @@ HELP = "bound / ideal on every mechanism of the zoo, false alarms, draws until r
 FULL: dict[str, Any] = {"seeds": 15, "seeds_large": 5, "timed": 3, "alarms": 1000, "alarm_samples": 1000}
 QUICK: dict[str, Any] = {"seeds": 3, "seeds_large": 1, "timed": 1, "alarms": 20, "alarm_samples": 1000}
 CONFIDENCE = 0.95
-FIRST_SEED = 4000
+FIRST_SEED = 1_000_000
 """The planner was tuned on seeds below this: what is reported comes from seeds that it has not seen."""
 PEER_SEEDS = 5
 LONGEST_BET = 20_000

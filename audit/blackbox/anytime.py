@@ -44,9 +44,6 @@ REFINEMENT = 8
 """A later block is this part of the draws so far: the score learns from each block before the next is bet on."""
 MEMORY = 40_000
 """The score learns from at most this many draws of a pair."""
-DISCOUNT = 0.5
-"""Standard errors taken off each draw's log-odds: half of what a fixed plan takes off, since a stake shrinks with doubt
-by itself."""
 FLOOR = 0.05
 """A factor never falls below this."""
 
@@ -71,7 +68,7 @@ def log_factors(epsilon: Array, sure: Array, right: Array, delta: float, cap: Ar
 
 def _sure(logits: Array, errors: Array) -> Array:
     """How sure the guess of a draw's label is."""
-    return confidence("either", logits, errors, DISCOUNT)
+    return confidence("either", logits, errors)
 
 
 @dataclass

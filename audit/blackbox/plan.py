@@ -27,7 +27,7 @@ from audit.blackbox.threads import single_threaded
 
 Array = np.ndarray
 
-DISCOUNT = 1.0
+DISCOUNT = 0.5
 """Standard errors taken off each draw's log-odds before draws are ranked: a sure guess must be known to be sure."""
 CALIBRATION_PENALTY = np.array([1e-3, 1e-2])
 SHARE = 1.5
@@ -88,10 +88,10 @@ class Selected:
         return Selected(confidence(mode, logits, errors), guess(mode, logits))
 
 
-def confidence(mode: str, logits: Array, errors: Array, discount: float = DISCOUNT) -> Array:
+def confidence(mode: str, logits: Array, errors: Array) -> Array:
     """How sure the guess is: the rank by which draws are selected."""
     sign = {"neighbour": logits, "dataset": -logits, "either": np.abs(logits)}[mode]
-    return np.asarray(sign - discount * errors)
+    return np.asarray(sign - DISCOUNT * errors)
 
 
 def guess(mode: str, logits: Array) -> Array:
