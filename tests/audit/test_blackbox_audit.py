@@ -7,12 +7,14 @@ import itertools
 import json
 import math
 import time
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import special
 
 from audit import assert_dp, audit_dp
+from audit.blackbox import auditor
 from audit.blackbox.anytime import log_factors, stakes
 from audit.blackbox.relation import describe
 from audit.blackbox.result import AuditResult
@@ -363,3 +365,30 @@ def test_assert_dp_for_test_suites():
 def test_a_bound_just_above_the_claim_is_seen_to_exceed_it(bound: float, shown: str) -> None:
     result = AuditResult("violated", bound, 0.0, 0.95, 100, "event", 1.0, math.inf, 0, 1.0)
     assert shown in str(result)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-4])
+def test_the_verdict_turns_exactly_at_the_bound(delta: float) -> None:
+    """Bound and verdict are two readings of one test, at one level: the same draws refute every smaller claim."""
+
+    def audit(epsilon: float) -> Any:
+        return audit_dp(noisy, [0], [1], epsilon=epsilon, delta=delta, samples=4000, lints=False)
+
+    bound = audit(0.2).epsilon_lower
+    assert 0.5 < bound < 1
+    assert [audit(bound + shift).verdict for shift in (-1e-6, 1e-6)] == ["violated", "consistent"]
+
+
+def test_what_would_be_detected_is_told_at_the_part_of_the_level_that_the_selection_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+    monkeypatch.setattr(auditor, "would_detect", lambda epsilon, seen, alpha: asked.append((seen, alpha)) or 1.0)
+    audit_dp(noisy, [0], [1], epsilon=1.0, samples=4000, lints=False)
+    ((seen, alpha),) = asked
+    assert seen.part < 1
+    assert alpha == pytest.approx(0.05 * (1 - auditor.BIT_SHARE) * seen.part)
+
+
+def noisy(dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    return np.round((dataset[0] + rng.laplace(size=size)) * 2**20) / 2**20

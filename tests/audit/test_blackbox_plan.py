@@ -62,3 +62,10 @@ def test_a_perfect_separation_keeps_nearly_all_of_the_level_for_the_largest_rung
     plan, _ = make_plan(tabulate(outputs), labels, 30_000, 0.0, 0.05)
     assert plan.rungs[0].part == pytest.approx(1.0)
     assert plan.rungs[0].share == pytest.approx(0.25, rel=0.1)
+
+
+def test_where_nothing_is_promised_all_draws_are_tested():
+    rng = np.random.default_rng(1)
+    plan, _ = make_plan(tabulate(rng.laplace(size=2000)), rng.integers(0, 2, 2000), 2000, 0.3, 0.05)
+    assert plan.promise == 0
+    assert plan.rungs[0].share > 0.9
