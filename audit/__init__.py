@@ -5,30 +5,59 @@ What may not enter: copies of the paper's formulas; they are in `reference`.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from audit.blackbox.auditor import assert_dp, audit_dp
-    from audit.foreign.estimator import estimator
-    from audit.foreign.grid import audit_grid
-    from audit.sensitivity import audit_oracle, audit_sensitivity
+    from audit.auditor.api import assert_dp, audit_dp
+    from audit.auditor.grid import GridResult, audit_grid
+    from audit.auditor.search import pairs
+    from audit.auditor.search.neighbours import Space
+    from audit.auditor.search.pairs import NamedPair, neighbour_pairs
+    from audit.auditor.search.sensitivity import SearchResult, audit_oracle, audit_sensitivity
+    from audit.auditor.targets.estimator import estimator
+    from audit.auditor.targets.isolate import in_interpreter
+    from audit.auditor.terms.result import AuditResult, Finding
 
-__all__ = ["assert_dp", "audit_dp", "audit_grid", "audit_oracle", "audit_sensitivity", "estimator"]
+__all__ = [
+    "AuditResult",
+    "Finding",
+    "GridResult",
+    "NamedPair",
+    "SearchResult",
+    "Space",
+    "assert_dp",
+    "audit_dp",
+    "audit_grid",
+    "audit_oracle",
+    "audit_sensitivity",
+    "estimator",
+    "in_interpreter",
+    "neighbour_pairs",
+    "pairs",
+]
 
 _HOMES = {
-    "assert_dp": "audit.blackbox.auditor",
-    "audit_dp": "audit.blackbox.auditor",
-    "audit_grid": "audit.foreign.grid",
-    "audit_oracle": "audit.sensitivity",
-    "audit_sensitivity": "audit.sensitivity",
-    "estimator": "audit.foreign.estimator",
+    "audit.auditor.api": ("assert_dp", "audit_dp"),
+    "audit.auditor.grid": ("GridResult", "audit_grid"),
+    "audit.auditor.search.neighbours": ("Space",),
+    "audit.auditor.search.pairs": ("NamedPair", "neighbour_pairs"),
+    "audit.auditor.search.sensitivity": ("SearchResult", "audit_oracle", "audit_sensitivity"),
+    "audit.auditor.targets.estimator": ("estimator",),
+    "audit.auditor.targets.isolate": ("in_interpreter",),
+    "audit.auditor.terms.result": ("AuditResult", "Finding"),
 }
 
 
 def __getattr__(name: str) -> Any:
     """Load the auditor when it is asked for: the command line starts without it."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'audit' has no attribute {name!r}")
-    from importlib import import_module
+    if name == "pairs":
+        return import_module("audit.auditor.search.pairs")
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module 'audit' has no attribute {name!r}")
 
-    return getattr(import_module(_HOMES[name]), name)
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,7 +1,7 @@
 """Draw the figures of docs/tour.md: python docs/make_tour.py [--check]
 
 Writes docs/figures/*.svg, the same bytes on every machine (no dates, no random ids, rounded coordinates); with --check
-it compares instead and leaves with 1 if a figure is stale. The data are in `audit.prose`, the drawing in
+it compares instead and leaves with 1 if a figure is stale. The data are in `audit.trace.prose`, the drawing in
 `audit.report.svg`. The numbers of the text are checked by `dpso trace --check`.
 """
 
@@ -11,14 +11,20 @@ import re
 import sys
 from pathlib import Path
 
-from audit.prose import FIGURES
 from audit.report import svg
+from audit.trace.prose import FIGURES
 
 FOLDER = Path(__file__).parent / "figures"
 PALETTE = {
-    "ground": ("#ffffff", "#0d1117"), "ink": ("#1b1d22", "#e7e6e1"), "soft": ("#5d6069", "#a3a6ad"),
-    "rule": ("#dfddd6", "#31353d"), "red": ("#b42318", "#ff8a7a"), "green": ("#17754a", "#5fc98b"),
-    "blue": ("#2456c4", "#82aaff"), "orange": ("#c2570c", "#ffab5e"), "purple": ("#7a3db8", "#c79bf2"),
+    "ground": ("#ffffff", "#0d1117"),
+    "ink": ("#1b1d22", "#e7e6e1"),
+    "soft": ("#5d6069", "#a3a6ad"),
+    "rule": ("#dfddd6", "#31353d"),
+    "red": ("#b42318", "#ff8a7a"),
+    "green": ("#17754a", "#5fc98b"),
+    "blue": ("#2456c4", "#82aaff"),
+    "orange": ("#c2570c", "#ffab5e"),
+    "purple": ("#7a3db8", "#c79bf2"),
     "teal": ("#0b7285", "#4fc3d0"),
 }
 """Light and dark, as in the report."""

@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from audit import audit_dp, estimator
+from dpso import audit_dp, estimator
 
 try:
     from diffprivlib.models import GaussianNB

@@ -7,8 +7,8 @@ exact. The classic mistake clips the *sum* of the batch: one record still moves 
 
 import numpy as np
 
-from audit import audit_dp
-from reference.numbers import Float64
+from dpso import audit_dp
+from reference.numerics.numbers import Float64
 from reference.privacy import gaussian_epsilon
 
 C, Z, DELTA = 1.0, 1.0, 1e-3

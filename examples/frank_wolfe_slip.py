@@ -7,7 +7,7 @@ watches the calls of the generator, and names the line.
 
 import numpy as np
 
-from audit import audit_dp
+from dpso import audit_dp
 
 T, EPSILON = 4, 1.0
 B = 4 * T / EPSILON  # a replaced record moves each score by at most 2, so noisy min is (ε/T)-DP with 2·2·T/ε

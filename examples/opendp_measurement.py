@@ -5,7 +5,7 @@ OpenDP counts the distance of datasets in records added or removed, so `map(1)` 
 slip, and the audit sees it.
 """
 
-from audit import audit_dp
+from dpso import audit_dp
 
 try:
     import opendp.prelude as dp

@@ -11,7 +11,7 @@ Four rules keep such tests quiet in CI and loud when it counts (the arithmetic i
 import numpy as np
 import pytest
 
-from audit import assert_dp
+from dpso import assert_dp
 
 TESTS, BUDGET = 2, 1e-6
 CONFIDENCE = 1 - BUDGET / TESTS

@@ -13,14 +13,14 @@ from types import ModuleType
 
 import pytest
 
-from audit import findings, prose, quoted
+from audit.trace import findings, prose, quoted
 from audit.trace.links import code_links
-from reference.editions import edition, subsets
-from reference.inventory import load
+from reference.paper.editions import edition, subsets
+from reference.paper.inventory import load
 
 ROOT = Path(__file__).parents[1]
 TEXT = (".py", ".md", ".toml", ".txt", ".json", ".html", ".cff", ".yml")
-ROOMS = ("reference", "audit", "tests", "docs", "examples")
+ROOMS = ("dpso", "reference", "audit", "bench", "tests", "docs", "examples")
 
 Fault = str
 
@@ -37,9 +37,7 @@ def text_files() -> list[Path]:
 
 def faults_in(files: Iterable[Path], lint: object) -> list[str]:
     assert callable(lint)
-    return [
-        f"{path.relative_to(ROOT)}:{fault}" for path in files for fault in lint(path.read_text(encoding="utf-8"))
-    ]
+    return [f"{path.relative_to(ROOT)}:{fault}" for path in files for fault in lint(path.read_text(encoding="utf-8"))]
 
 
 # ---------------------------------------------------------------------------- what may not enter reference/
@@ -123,15 +121,15 @@ def test_claims_return_and_do_not_assert() -> None:
     ("lint", "bad", "good"),
     [
         (foreign_imports, "import numpy as np", "import math"),
-        (foreign_imports, "from audit.cli import main", "from reference.numbers import MP"),
+        (foreign_imports, "from audit.cli.main import main", "from reference.numerics.numbers import MP"),
         (foreign_imports, "def f():\n    import scipy.stats", "from . import x"),
         (foreign_imports, "__import__('numpy')", "import mpmath, flint"),
         (float_literals, "x = 0.1", "x = 1 / 10"),
         (float_literals, "x = f(1e-3)", "x = '1e-3'"),
         (float_literals, "x = 0.0", "x = 0.0  # lint: exact zero"),
         (float_literals, "x = 1j", "x = 1"),
-        (hidden_state, "import random", "import reference.tape"),
-        (hidden_state, "from secrets import token_bytes", "from reference.tape import SystemTape"),
+        (hidden_state, "import random", "import reference.numerics.tape"),
+        (hidden_state, "from secrets import token_bytes", "from reference.numerics.tape import SystemTape"),
         (hidden_state, "def f():\n    global n\n    n = 1", "def f():\n    n = 1"),
         (swallowed_errors, "try:\n    f()\nexcept ValueError:\n    pass", "try:\n    f()\nexcept ValueError:\n    g()"),
         (swallowed_errors, "try:\n    f()\nexcept:\n    g()", "try:\n    f()\nfinally:\n    g()"),
@@ -146,7 +144,7 @@ def test_the_lints_catch_their_mutants(lint: object, bad: str, good: str) -> Non
 
 # --------------------------------------------------------------------- printed, corrected, counterexamples
 # Line marks, untagged differences, unknown tags, errata without counterexamples and line verdicts without
-# checks are found by `Trace.problems`, which tests/audit/test_trace.py holds against the project and mutants.
+# checks are found by `Trace.problems`, which tests/audit/trace/test_trace.py holds against the project and mutants.
 
 
 def bodies() -> list[tuple[object, object]]:
@@ -209,7 +207,8 @@ def test_agreement_is_at_the_printed_precision(printed: str, value: object, agre
 
 
 def test_markers_are_found_with_their_line_and_broken_ones_are_faults() -> None:
-    text = "a\n<!-- number: audit.quoted:statements -->29<!-- /number -->\n<!-- number: audit.quoted:statements -->29"
+    start = "<!-- number: audit.trace.quoted:statements -->29"
+    text = f"a\n{start}<!-- /number -->\n{start}"
     good, broken = quoted.quotes(text, "README.md")
     assert (good.line, good.name, good.printed, good.problem()) == (2, "statements", "29", "")
     assert broken.line == 3
@@ -219,8 +218,8 @@ def test_markers_are_found_with_their_line_and_broken_ones_are_faults() -> None:
 @pytest.mark.parametrize(
     ("marker", "message"),
     [
-        ("<!-- number: audit.quoted:statements -->28<!-- /number -->", "which gives 29"),
-        ("<!-- number: audit.quoted:nothing -->28<!-- /number -->", "does not exist"),
+        ("<!-- number: audit.trace.quoted:statements -->28<!-- /number -->", "which gives 29"),
+        ("<!-- number: audit.trace.quoted:nothing -->28<!-- /number -->", "does not exist"),
         ("<!-- number: audit.nothing:f -->28<!-- /number -->", "does not exist"),
         ("<!-- number: os:getpid -->28<!-- /number -->", "no module of the project"),
     ],
@@ -289,32 +288,25 @@ def test_a_copied_sentence_would_be_seen(paper_tex: Path) -> None:
 # ------------------------------------------------------------------------------------- tests mirror the tree
 
 
-def flat(path: str) -> str:
-    """A path as one word: audit/bench/_fuzz.py is audit_bench_fuzz."""
-    return re.sub(r"/_?", "_", path.removesuffix(".py"))
-
-
 def strangers(tests: Iterable[str], tree: Iterable[str]) -> list[str]:
-    """Test files whose name does not begin with what they test: a module, or a room of modules."""
-    known = {flat(path) for path in tree}
-
-    def tested(test: str) -> str:
-        return flat(test.removeprefix("tests/").replace("/test_", "/"))
-
-    return [test for test in tests if not any(f"{tested(test)}_".startswith(f"{name}_") for name in known)]
+    """Test files that stand in no folder of the product: a test lives in the folder of what it tests."""
+    folders = {Path(path).parent for path in tree if path.endswith(".py")}
+    return [test for test in tests if Path(test).parent.relative_to("tests") not in folders]
 
 
 def test_tests_mirror_the_tree() -> None:
-    rooms = ("reference", "audit")
+    rooms = ("reference", "audit", "bench", "docs", "examples")
     tree = [str(path.relative_to(ROOT)) for room in rooms for path in (ROOT / room).rglob("*")]
     tests = [str(p.relative_to(ROOT)) for room in rooms for p in (ROOT / "tests" / room).rglob("test_*.py")]
     assert strangers(tests, tree) == []
 
 
 def test_a_test_of_nothing_would_be_seen() -> None:
-    tree = ["audit/bench", "audit/bench/_fuzz.py", "reference/tape.py"]
-    good = ["tests/audit/test_bench_fuzz.py", "tests/audit/bench/test_more.py", "tests/reference/test_tape_exact.py"]
-    bad = ["tests/audit/test_fuzz.py", "tests/audit/test_benches.py", "tests/reference/test_tapes.py"]
+    tree = ["audit/trace/links.py", "bench/fuzz.py", "docs/tour.md"]
+    good, bad = (
+        ["tests/bench/test_fuzz.py", "tests/audit/trace/test_more.py"],
+        ["tests/docs/test_x.py", "tests/audit/test_y.py"],
+    )
     assert strangers([*good, *bad], tree) == bad
 
 

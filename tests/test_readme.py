@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from audit import findings
-from audit import run as job
-from audit.cli import command_modules, main
+from audit.checks import job
+from audit.checks.framework import GRADES
+from audit.cli.main import command_modules, main
 from audit.report.words import GRADE_WORDS
-from audit.statements.framework import GRADES
+from audit.trace import findings
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -120,16 +120,20 @@ def test_every_dependency_has_its_reason() -> None:
 
 
 BACKING = {
-    "lower bounds on ε from samples": "blackbox_audit::test_no_false_alarm_at_the_exact_epsilon",
-    "finds neighbours itself": "blackbox_audit::test_search_finds_the_pair",
-    "one error level for the whole search": "blackbox_audit::test_several_pairs_share_one_level",
-    "valid at every look (anytime)": "blackbox_audit::test_anytime_stays_silent_on_correct_mechanisms",
-    "any output: strings, tuples, ragged, None": "blackbox_outputs::test_every_kind_is_an_outcome_of_its_own",
-    "replay of both neighbours on the same noise": "foreign_recorder::test_a_replay_repeats_draws_choices_and_sums",
-    "lints for foreign code": "foreign_lints::test_the_bug_is_found_by_looking",
-    "upper bounds on ε": "accounting::test_every_account_is_private_at_its_target",
-    "code tied to proofs": "trace::test_the_committed_map_is_what_the_links_give",
-    "cross-checking of implementations": "crosscheck::test_the_first_divergence_names_line_quantity_numbers_and_flag",
+    "lower bounds on ε from samples": "auditor/test_api::test_no_false_alarm_at_the_exact_epsilon",
+    "finds neighbours itself": "auditor/test_api::test_search_finds_the_pair",
+    "one error level for the whole search": "auditor/test_api::test_several_pairs_share_one_level",
+    "valid at every look (anytime)": "auditor/test_api::test_anytime_stays_silent_on_correct_mechanisms",
+    "any output: strings, tuples, ragged, None": "auditor/terms/test_outputs::test_every_kind_is_an_outcome_of_its_own",
+    "replay of both neighbours on the same noise": (
+        "auditor/lints/test_recorder::test_a_replay_repeats_draws_choices_and_sums"
+    ),
+    "lints for foreign code": "auditor/lints/test_rules::test_the_bug_is_found_by_looking",
+    "upper bounds on ε": "accounting/test_accountants::test_every_account_is_private_at_its_target",
+    "code tied to proofs": "trace/test_trace::test_the_committed_map_is_what_the_links_give",
+    "cross-checking of implementations": (
+        "crosscheck/test_compare::test_the_first_divergence_names_line_quantity_numbers_and_flag"
+    ),
 }
 """What the README says of dpso beside other tools, and the test that would fail if it were not so."""
 
@@ -143,7 +147,7 @@ def test_what_is_claimed_beside_other_tools_has_a_test() -> None:
     assert {row[0] for row in rows if row[1].startswith("yes")} == set(BACKING)
     for test in BACKING.values():
         file, _, name = test.partition("::")
-        assert f"def {name}(" in (ROOT / "tests" / "audit" / f"test_{file}.py").read_text(encoding="utf-8")
+        assert f"def {name}(" in (ROOT / "tests" / "audit" / f"{file}.py").read_text(encoding="utf-8")
     notes = "\n".join(line for line in table.splitlines() if not line.startswith("|"))
     marks = re.findall(r"[¹²³⁴⁵⁶]", "".join(cell for row in rows for cell in row))
     assert set(marks) == set("¹²³⁴⁵⁶") == set(re.findall(r"([¹²³⁴⁵⁶]) \w", notes))

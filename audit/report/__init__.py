@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from audit.checks.job import Report, inventory, write
 from audit.report.page import render
-from audit.run import Report, inventory, write
 
 __all__ = ["render", "write_html"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from audit.markup import Html, formula, join, tag
+from audit.checks.framework import Result
 from audit.report.common import Frugal, definitions, numbers_table, to_detail
 from audit.report.figures import picture
 from audit.report.model import Page, errata, slug
-from audit.statements.framework import Result
-from reference.inventory import SEVERITIES, Erratum
+from audit.runtime.markup import Html, formula, join, tag
+from reference.paper.inventory import SEVERITIES, Erratum
 
 SEVERITY_WORDS = {"privacy": "breaks privacy", "accuracy": "breaks accuracy", "typo": "slip of the pen"}
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from audit.markup import Html, formula, join, tag
+from audit.checks.framework import Grade
 from audit.report import svg
 from audit.report.model import Page, slug
 from audit.report.words import GRADE_BADGES, GRADE_MEANINGS
-from audit.statements.framework import Grade
+from audit.runtime.markup import Html, formula, join, tag
 
 
 class Frugal:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from audit.markup import Html, formula, join, tag
+from audit.checks.framework import Result
 from audit.report import svg
 from audit.report.common import Frugal, badge, definitions, erratum_link, name_of, numbers_table, to_detail
 from audit.report.figures import picture
 from audit.report.model import Entry, Page, slug
-from audit.statements.framework import Result
+from audit.runtime.markup import Html, formula, join, tag
 
 
 def details_section(model: Page, frugal: Frugal) -> Html:

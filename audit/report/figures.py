@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from audit.markup import Html, join, tag
+from audit.checks.framework import Topic
 from audit.report import svg
 from audit.report.common import Frugal
 from audit.report.model import Page, Picture, slug
-from audit.statements.framework import Topic
+from audit.runtime.markup import Html, join, tag
 
 
 def picture(picture: Picture, frugal: Frugal, copy: bool = False) -> Html:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from audit.markup import Html, join, tag
 from audit.report.model import Entry, Page, slug
+from audit.runtime.markup import Html, join, tag
 from audit.trace.coverage import Trace
 from audit.trace.graph import edges, layers
 

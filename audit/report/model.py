@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from audit.run import Report, Standing, held_by
-from audit.statements.framework import Figure, Grade, Result, Topic, Verdict, in_order
-from reference.inventory import Equation, Erratum, Inventory, Section
+from audit.checks.framework import Figure, Grade, Result, Topic, Verdict, in_order
+from audit.checks.job import Report, Standing, held_by
+from reference.paper.inventory import Equation, Erratum, Inventory, Section
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from importlib.resources import files
 
-from audit.markup import Html, tag
+from audit.checks.framework import GRADES
+from audit.checks.job import Report
 from audit.report.cards import errata_section
 from audit.report.common import Frugal, plural, to_detail
 from audit.report.details import details_section
@@ -20,9 +21,8 @@ from audit.report.figures import gallery
 from audit.report.model import Page, errata, page
 from audit.report.verdicts import graph_section, tightness_bars, verdict_table
 from audit.report.words import GRADE_MEANINGS, GRADE_WORDS
-from audit.run import Report
-from audit.statements.framework import GRADES
-from reference.inventory import Inventory
+from audit.runtime.markup import Html, tag
+from reference.paper.inventory import Inventory
 
 LIMIT = 5_000_000
 """Bytes that the page may have."""

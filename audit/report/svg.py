@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from audit.markup import Html, join, tag
-from audit.statements.framework import Figure
+from audit.checks.framework import Figure
+from audit.runtime.markup import Html, join, tag
 
 WIDTH, LEFT, RIGHT, TOP, PLOT = 400.0, 50.0, 12.0, 28.0, 190.0
 """The size of a figure, in its own units: plot height, and margins for ticks and labels."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from audit.markup import Html, formula, join, tag
+from audit.checks.framework import GRADES, Result
+from audit.checks.job import held_by
 from audit.report import graph, svg
 from audit.report.common import Frugal, badge, erratum_link, meter, name_of, plural, to_detail
 from audit.report.model import Entry, Page, slug
 from audit.report.words import GRADE_BADGES, GRADE_MEANINGS
-from audit.run import held_by
-from audit.statements.framework import GRADES, Result
+from audit.runtime.markup import Html, formula, join, tag
 
 
 def verdict_table(model: Page, frugal: Frugal) -> Html:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.statements.framework import Grade
+from audit.checks.framework import Grade
 
 GRADE_WORDS: dict[Grade, str] = {
     "holds": "hold",

@@ -1,7 +1,7 @@
 """From statements to code, checks and verdicts, and back.
 
 Nothing is kept by hand: `links` collects what the code, the tests and the checks say about themselves,
-`coverage` holds it against the inventory (`reference/paper.toml`), `proofs_map` writes the map, `compare` holds
+`coverage` holds it against the inventory (`reference/paper/paper.toml`), `proofs_map` writes the map, `compare` holds
 the inventory against a reader's copy of the paper, `graph` draws what leans on what.
 
 What may not enter: a link or a number that is kept by hand.

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from audit.errors import InputError
-from reference.inventory import Equation, Inventory, Statement, Table
-from reference.tex import Piece, TexError, TexPaper, TexStatement, read, strip
+from audit.runtime.errors import InputError
+from reference.paper.inventory import Equation, Inventory, Statement, Table
+from reference.paper.tex import Piece, TexError, TexPaper, TexStatement, read, strip
 
 LIMIT = 8_000_000
 """Bytes: no TeX source of one paper is larger."""

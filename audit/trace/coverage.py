@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from audit.run import inventory, read_record
-from audit.statements.framework import LEVELS, Check, Level, collect
+from audit.checks.framework import LEVELS, Check, Level, collect
+from audit.checks.job import inventory, read_record
 from audit.trace.links import CodeLink, PytestLink, checkout, code_links, tests_of
-from reference.editions import EditionError, errata_of, line_marks
-from reference.inventory import Algorithm, Inventory
+from reference.paper.editions import EditionError, errata_of, line_marks
+from reference.paper.inventory import Algorithm, Inventory
 
 KINDS = ("exact", "certified", "adversarial", "statistical", "counterexample", "cited")
 NO_CHECK = "no check yet"

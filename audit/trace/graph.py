@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from audit.trace.coverage import NO_CHECK, NOT_RECORDED, TESTS_ONLY, Trace
-from reference.inventory import Algorithm, Statement
+from reference.paper.inventory import Algorithm, Statement
 
 WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 172, 44, 16, 64, 20
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import audit
 import reference
-from reference.registry import LINKS, Edition, Link, LinkKind
+from reference.paper.registry import LINKS, Edition, Link, LinkKind
 
 ROOT = Path(reference.__file__).parent.parent
 """Where the packages lie: the checkout, or the site-packages of an installed copy."""
@@ -76,7 +76,7 @@ class PytestLink:
 
     @property
     def node(self) -> str:
-        """What pytest calls it: `tests/reference/test_tape.py::test_x`."""
+        """What pytest calls it: `tests/reference/numerics/test_tape.py::test_x`."""
         return f"{self.path}::{self.name}"
 
 

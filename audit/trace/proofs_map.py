@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from audit.errors import InputError
+from audit.runtime.errors import InputError
 from audit.trace.coverage import NO_CHECK, Trace
 from audit.trace.links import CodeLink, PytestLink, checkout
-from reference.editions import line_marks
-from reference.inventory import LINE_VERDICTS, Algorithm, AlgorithmLine, Entry, Erratum, Line, Section
+from reference.paper.editions import line_marks
+from reference.paper.inventory import LINE_VERDICTS, Algorithm, AlgorithmLine, Entry, Erratum, Line, Section
 
 NAME = "proofs_map.md"
 
@@ -203,7 +203,7 @@ def _line_counts(trace: Trace) -> Iterator[str]:
     yield "\n## Verdicts line by line\n"
     files = dict.fromkeys(line.file for line in trace.inventory.lines)
     by_file = {file: [line for line in trace.inventory.lines if line.file == file] for file in files}
-    rows = [_count_row(f"`reference/lines/{file}`", lines) for file, lines in by_file.items()]
+    rows = [_count_row(f"`reference/paper/lines/{file}`", lines) for file, lines in by_file.items()]
     rows.append(_count_row("all", trace.inventory.lines))
     yield from _table(("file", *LINE_VERDICTS, "entries"), rows)
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from audit.errors import InputError
+from audit.runtime.errors import InputError
 from audit.trace.coverage import Trace
 from audit.trace.links import ROOT, CodeLink
-from reference.editions import line_marks, marks_in, numbered_body
-from reference.inventory import Algorithm, Entry, Equation, Erratum, Statement, Table
+from reference.paper.editions import line_marks, marks_in, numbered_body
+from reference.paper.inventory import Algorithm, Entry, Equation, Erratum, Statement, Table
 
 _LINE = re.compile(r"(.*?):(\d+)")
 
@@ -65,9 +65,7 @@ def _overview(trace: Trace) -> dict[str, Any]:
     entries: list[Statement | Algorithm | Equation | Table]
     entries = [*inventory.statements, *inventory.algorithms, *inventory.equations, *inventory.tables]
     return {
-        "entries": [
-            {"id": e.id, "name": e.name, "title": e.title, "verdict": trace.verdict(e.id)} for e in entries
-        ],
+        "entries": [{"id": e.id, "name": e.name, "title": e.title, "verdict": trace.verdict(e.id)} for e in entries],
         "errata": [{"id": e.id, "severity": e.severity, "title": e.title} for e in inventory.errata],
     }
 

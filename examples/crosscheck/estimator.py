@@ -21,9 +21,19 @@ class PrivateQuantileRegressor:
     """Linear quantile regression over a Euclidean ball, (epsilon, delta)-differentially private."""
 
     def __init__(
-        self, epsilon: float, delta: float, tau: float = 0.5, radius: float = 1.0, feature_bound: float = 1.0,
-        lipschitz: float = 1.0, beta: float | None = None, alpha: float | None = None, centre: Any = None,
-        diameter: float | None = None, start: Any = None, normal: Callable[[int, int], Array] | None = None,
+        self,
+        epsilon: float,
+        delta: float,
+        tau: float = 0.5,
+        radius: float = 1.0,
+        feature_bound: float = 1.0,
+        lipschitz: float = 1.0,
+        beta: float | None = None,
+        alpha: float | None = None,
+        centre: Any = None,
+        diameter: float | None = None,
+        start: Any = None,
+        normal: Callable[[int, int], Array] | None = None,
     ):
         self.epsilon, self.delta, self.tau, self.radius = epsilon, delta, tau, radius
         self.feature_bound, self.lipschitz, self.beta, self.alpha = feature_bound, lipschitz, beta, alpha
@@ -48,9 +58,17 @@ class PrivateQuantileRegressor:
             mean = self._phase(X[s : s + T], y[s : s + T], eta_k, w)  # L10
             sigma = 4 * G * eta_k / rho  # L11
             w, s = mean + sigma * normal(k, d), s + T  # L11, L12
-            self.trace_ += [_event(name, value, k) for name, value in (
-                ("T", T), ("eta", eta_k), ("w", mean.tolist()), ("sigma", sigma), ("w_tilde", w.tolist()), ("s", s + 1)
-            )]
+            self.trace_ += [
+                _event(name, value, k)
+                for name, value in (
+                    ("T", T),
+                    ("eta", eta_k),
+                    ("w", mean.tolist()),
+                    ("sigma", sigma),
+                    ("w_tilde", w.tolist()),
+                    ("s", s + 1),
+                )
+            ]
         self.coef_ = self._project(w)  # L13
         return self
 
@@ -125,10 +143,16 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
     if case["variant"] != "corrected" or data["oracle"] != "corrected" or not all(offered):
         raise NotImplementedError("quantile loss, Euclidean ball, average of u_1..u_T, corrected variant only")
     model = PrivateQuantileRegressor(
-        epsilon=float(data["epsilon"]), delta=float(data["delta"]), tau=float(data["loss"]["tau"]),
-        radius=float(data["set"]["radius"]), centre=[float(c) for c in data["set"]["centre"]],
-        feature_bound=float(data["R"]), lipschitz=float(data["L0"]), beta=_number(data["beta"]),
-        alpha=_number(data["alpha"]), diameter=_number(data["D"]),
+        epsilon=float(data["epsilon"]),
+        delta=float(data["delta"]),
+        tau=float(data["loss"]["tau"]),
+        radius=float(data["set"]["radius"]),
+        centre=[float(c) for c in data["set"]["centre"]],
+        feature_bound=float(data["R"]),
+        lipschitz=float(data["L0"]),
+        beta=_number(data["beta"]),
+        alpha=_number(data["alpha"]),
+        diameter=_number(data["D"]),
         start=None if data["start"] is None else [float(v) for v in data["start"]],
         normal=lambda k, size: np.array([float(v) for v in draws[f"xi[{k}]"]["values"]]),
     )

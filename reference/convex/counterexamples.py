@@ -46,15 +46,15 @@ from reference.convex.phased_sgd import (
     theorem_beta_printed,
 )
 from reference.convex.sensitivity import Shift, padded, shift_of_output, widest_pair
-from reference.editions import edition
-from reference.inventory import load
-from reference.numbers import MP, Ball, Float64, Numbers, Real, floor_log2, norm
+from reference.numerics.numbers import MP, Ball, Float64, Numbers, Real, floor_log2, norm
+from reference.numerics.tape import Draw, ReplayTape, ZeroTape
+from reference.paper.editions import edition
+from reference.paper.inventory import load
+from reference.paper.registry import LINKS, Counterexample, counterexample
 from reference.privacy import gaussian_delta, gaussian_mu, log_inverse, noisy_min_law
-from reference.registry import LINKS, Counterexample, counterexample
 from reference.setting.data import Example
 from reference.setting.losses import GLL, Absolute, Hinge, Logistic, PiecewiseLinear, Quantile, ScalarLoss
 from reference.setting.sets import Box, FeasibleSet, L2Ball, WholeSpace, box_polytope, l1_ball
-from reference.tape import Draw, ReplayTape, ZeroTape
 
 EPSILON, DELTA = 1, Fraction(1, 10**6)
 """Where the privacy instances are evaluated."""
@@ -381,9 +381,7 @@ def output_outside_W() -> Counterexample:
     printed = phased_sgd_printed(K, data, replace(p, oracle=closed_form_oracle), tape)
     start = printed.phases[0].w[0] + 4 * printed.phases[0].sigma
     shown = not W.contains(K, printed.w) and not W.contains(K, K.vector([start]))
-    return Counterexample(
-        shown, f"output {printed.w[0]:.3f}, phase 2 starts at {start:.3f}", {"output": printed.w[0]}
-    )
+    return Counterexample(shown, f"output {printed.w[0]:.3f}, phase 2 starts at {start:.3f}", {"output": printed.w[0]})
 
 
 def _risks(p: PhasedParameters) -> tuple[list[float], float]:
@@ -417,9 +415,7 @@ def the_first_phase_is_lost() -> Counterexample:
     """
     K, n = Float64(), 256
     epsilon = Fraction(37, 10)
-    p = phased_parameters(
-        K, n, GLL(lambda y: _linear(1), 1, 1), Box([0], [1]), epsilon=epsilon, delta=DELTA, start=[1]
-    )
+    p = phased_parameters(K, n, GLL(lambda y: _linear(1), 1, 1), Box([0], [1]), epsilon=epsilon, delta=DELTA, start=[1])
     run = phased_sgd(K, tuple(Example((1,), 0) for _ in range(n)), p, ZeroTape())
     bound = 2 * run.phases[-1].sigma + 2 * len(run.phases) * p.smoothing.alpha
     for before, phase in pairwise(run.phases):
@@ -669,9 +665,7 @@ def logarithm_of_the_number_of_steps() -> Counterexample:
     shown = sums[1] > math.log(1) and sums[100] > math.log(100) and p.s / next_line > 2
     lost = p.s / next_line
     summary = f"Σμ_t = {sums[1]}, {sums[100]:.3f}; log T = 0, {math.log(100):.3f}; s over its next line {lost:.3f}"
-    return Counterexample(
-        shown, summary, {"sum at 1": sums[1], "sum at 100": sums[100], "lost factor": lost}
-    )
+    return Counterexample(shown, summary, {"sum at 1": sums[1], "sum at 100": sums[100], "lost factor": lost})
 
 
 def mean_deviation(n: int) -> Fraction:

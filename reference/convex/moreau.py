@@ -37,9 +37,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from reference.numbers import INF, Exact, Numbers, Real, Vector
-from reference.registry import claims, implements
-from reference.setting.checks import exact, require
+from reference.numerics.numbers import INF, Exact, Numbers, Real, Vector
+from reference.numerics.preconditions import exact, require
+from reference.paper.registry import claims, implements
 from reference.setting.data import Example
 from reference.setting.losses import GLL, ScalarLoss
 
@@ -56,8 +56,12 @@ class Interval:
             value = getattr(self, name)
             if not (isinstance(value, float) and value in (-INF, INF)):
                 object.__setattr__(self, name, exact(name, value))
-        require(self.lower <= self.upper and self.lower < INF and self.upper > -INF,
-                "M", (self.lower, self.upper), "be a non-empty interval")
+        require(
+            self.lower <= self.upper and self.lower < INF and self.upper > -INF,
+            "M",
+            (self.lower, self.upper),
+            "be a non-empty interval",
+        )
 
     def clip(self, K: Numbers, u: Real) -> Real:
         """The point of M nearest to u."""
@@ -126,12 +130,17 @@ def require_convex(K: Numbers, loss: ScalarLoss, low: Real, high: Real) -> None:
     middle = (low + high) / 2
     above = loss.value(K, middle) - (loss.value(K, low) + loss.value(K, high)) / 2
     room = (K.abs(loss.value(K, low)) + K.abs(loss.value(K, high)) + 1) * K(Fraction(1, 2**40))
-    require(not _certainly_greater(K, above, room), "loss", loss, "be convex",
-            f"at {K.to_float(middle):.6g} it lies {K.to_float(above):.3g} above the chord of its neighbours; {remedy}")
+    require(
+        not _certainly_greater(K, above, room),
+        "loss",
+        loss,
+        "be convex",
+        f"at {K.to_float(middle):.6g} it lies {K.to_float(above):.3g} above the chord of its neighbours; {remedy}",
+    )
 
 
 def _certainly_greater(K: Numbers, x: Real, y: Real) -> bool:
-    from reference.numbers import Undecided
+    from reference.numerics.numbers import Undecided
 
     try:
         return K.lt(y, x)

@@ -47,15 +47,15 @@ from typing import Literal, TypeAlias
 from reference.convex.moreau import REAL_LINE, Interval, smoothing_error
 from reference.convex.oracle import Counter, Oracle, OracleParameters, oracle, oracle_evaluations, oracle_parameters
 from reference.convex.phased_sgd import TIGHT_ROOM, Point, checked_points
-from reference.numbers import Exact, Numbers, Real, Vector, norm
+from reference.numerics.numbers import Exact, Numbers, Real, Vector, norm
+from reference.numerics.preconditions import require, same_dimension, whole
+from reference.numerics.tape import Draw, Tape, reading
+from reference.paper.events import Trace, mark
+from reference.paper.registry import claims, implements
 from reference.privacy import kov_delta, kov_epsilon0, zcdp_rho
-from reference.registry import claims, implements
-from reference.setting.checks import require, same_dimension, whole
 from reference.setting.data import Example
 from reference.setting.losses import GLL
 from reference.setting.sets import FeasibleSet
-from reference.tape import Draw, Tape, reading
-from reference.trace_events import Trace, mark
 
 Noise: TypeAlias = Literal["laplace", "gumbel"]
 

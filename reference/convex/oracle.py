@@ -45,11 +45,11 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from reference.convex.moreau import REAL_LINE, Interval, prox
-from reference.numbers import Exact, Numbers, Real, Vector
-from reference.registry import claims, implements
-from reference.setting.checks import require
+from reference.numerics.numbers import Exact, Numbers, Real, Vector
+from reference.numerics.preconditions import require
+from reference.paper.events import Trace, mark
+from reference.paper.registry import claims, implements
 from reference.setting.losses import ScalarLoss
-from reference.trace_events import Trace, mark
 
 
 @dataclass

@@ -61,14 +61,14 @@ from typing import Literal, TypeAlias
 
 from reference.convex.moreau import REAL_LINE, Interval, require_convex, smoothing_error
 from reference.convex.oracle import Counter, Oracle, OracleParameters, oracle, oracle_evaluations, oracle_parameters
-from reference.numbers import INF, Exact, Float64, Numbers, Real, Vector, dual_exponent, floor_log2, norm
-from reference.registry import claims, implements
-from reference.setting.checks import require, same_dimension, whole
+from reference.numerics.numbers import INF, Exact, Float64, Numbers, Real, Vector, dual_exponent, floor_log2, norm
+from reference.numerics.preconditions import require, same_dimension, whole
+from reference.numerics.tape import Draw, Tape, reading
+from reference.paper.events import Trace, mark
+from reference.paper.registry import claims, implements
 from reference.setting.data import Example
 from reference.setting.losses import GLL, ScalarLoss
 from reference.setting.sets import FeasibleSet, WholeSpace
-from reference.tape import Draw, Tape, reading
-from reference.trace_events import Trace, mark
 
 Average: TypeAlias = Literal["last", "first"]
 Point: TypeAlias = tuple[Vector, ScalarLoss]

@@ -59,13 +59,13 @@ from reference.convex.phased_sgd import (
     phase_lengths,
     step_size,
 )
-from reference.numbers import MP, Exact, Float64, Numbers, Real, Vector, norm
+from reference.numerics.numbers import MP, Exact, Float64, Numbers, Real, Vector, norm
+from reference.numerics.preconditions import require
+from reference.paper.events import Trace
+from reference.paper.registry import claims
 from reference.privacy import gaussian_delta, gaussian_mu, gaussian_mu_safe
-from reference.registry import claims
-from reference.setting.checks import require
 from reference.setting.data import Example
 from reference.setting.losses import GLL, ScalarLoss
-from reference.trace_events import Trace
 
 # ------------------------------------------------------------------------------------------------ bounds
 

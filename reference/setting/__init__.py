@@ -3,7 +3,7 @@
 What may not enter: algorithms, privacy, anything that draws.
 """
 
-from reference.setting.checks import require
+from reference.numerics.preconditions import require
 from reference.setting.data import Example, Relation, add, are_neighbours, remove, replace_one
 from reference.setting.losses import (
     GLL,

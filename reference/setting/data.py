@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from reference.numbers import Exact
-from reference.setting.checks import exact, exact_tuple, require
+from reference.numerics.numbers import Exact
+from reference.numerics.preconditions import exact, exact_tuple, require
 
 _Z = TypeVar("_Z")
 

@@ -47,9 +47,7 @@ def _system(vertices: Sequence[Point], low: Point, high: Point) -> tuple[list[li
 
 def _has_nonnegative_solution(rows: list[list[Fraction]], right: list[Fraction]) -> bool:
     """Whether Ax = b has a solution x ≥ 0: minimise the sum of artificial variables from the basis they form."""
-    table = [
-        [*(row if b >= 0 else [-x for x in row]), abs(b)] for row, b in zip(rows, right, strict=True)
-    ]
+    table = [[*(row if b >= 0 else [-x for x in row]), abs(b)] for row, b in zip(rows, right, strict=True)]
     width = len(rows[0])
     basis = [width + i for i in range(len(table))]
     cost = [-sum((row[j] for row in table), Fraction(0)) for j in range(width + 1)]

@@ -21,9 +21,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from reference.numbers import Exact, Numbers, Real, Vector, dual_exponent, dual_norm
-from reference.registry import implements
-from reference.setting.checks import (
+from reference.numerics.numbers import Exact, Numbers, Real, Vector, dual_exponent, dual_norm
+from reference.numerics.preconditions import (
     Exponent,
     exact,
     exact_tuple,
@@ -33,6 +32,7 @@ from reference.setting.checks import (
     require,
     same_dimension,
 )
+from reference.paper.registry import implements
 from reference.setting.data import Example
 
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from reference.numbers import Ball, Numbers, Real, Vector
-from reference.setting.checks import exact, nonnegative, positive, require
+from reference.numerics.numbers import Ball, Numbers, Real, Vector
+from reference.numerics.preconditions import exact, nonnegative, positive, require
 from reference.setting.data import Example
 from reference.setting.losses_convex import LinearPredictor
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from reference.numbers import Exact, Numbers, Real, Vector
-from reference.setting.checks import exponent, nonnegative, positive, require, same_dimension, whole
+from reference.numerics.numbers import Exact, Numbers, Real, Vector
+from reference.numerics.preconditions import exponent, nonnegative, positive, require, same_dimension, whole
 from reference.setting.data import Example
 from reference.setting.losses_convex import (
     LinearPredictor,

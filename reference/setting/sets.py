@@ -25,7 +25,7 @@ from fractions import Fraction
 from functools import cmp_to_key
 from typing import Any
 
-from reference.numbers import (
+from reference.numerics.numbers import (
     INF,
     BallScalar,
     Exact,
@@ -37,7 +37,7 @@ from reference.numbers import (
     dual_exponent,
     norm,
 )
-from reference.setting.checks import (
+from reference.numerics.preconditions import (
     Exponent,
     exact_tuple,
     exponent,

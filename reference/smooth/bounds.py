@@ -47,10 +47,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from reference.numbers import INF, Exact, Numbers, Real, dual_exponent
+from reference.numerics.numbers import INF, Exact, Numbers, Real, dual_exponent
+from reference.numerics.preconditions import require, whole
+from reference.paper.registry import claims
 from reference.privacy import gaussian_mu, log_inverse
-from reference.registry import claims
-from reference.setting.checks import require, whole
 from reference.smooth.calibration import (
     Noise,
     dimension_factor,
@@ -328,8 +328,15 @@ def gap_corrected(K: Numbers, R: int, b: int, J: int, constants: Constants, epsi
 
 @claims("thm:convergence-polySFW", "tight")
 def gap_tight(
-    K: Numbers, T: int, b: int, J: int, constants: Constants, epsilon: Exact, delta: Exact,
-    noise: Noise = "gumbel", J_norm: int | None = None,
+    K: Numbers,
+    T: int,
+    b: int,
+    J: int,
+    constants: Constants,
+    epsilon: Exact,
+    delta: Exact,
+    noise: Noise = "gumbel",
+    J_norm: int | None = None,
 ) -> Real:
     """The proven bound for `poly_sfw_tight`: one round, T iterates, T − 1 released steps (the last one only in the
     analysis).
@@ -466,9 +473,7 @@ def noisy_gap_tight(
     """The proven bound for `noisy_sfw_tight` (adaptive or not): one round of T iterates."""
     L0, L1, D = constants
     sizes, mu = batch_sizes(b, whole("T", T, 2)), gaussian_mu(K, epsilon, delta)
-    deviations = [
-        tight_deviation(K, m, record_bound(K, t, L0, L1, D), d, p, mu) for t, m in enumerate(sizes)
-    ]
+    deviations = [tight_deviation(K, m, record_bound(K, t, L0, L1, D), d, p, mu) for t, m in enumerate(sizes)]
     errors = noisy_gradient_errors(K, sizes, d, p, constants, deviations)
     return round_gap_sum(K, errors, K(0), constants) / T
 

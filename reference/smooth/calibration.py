@@ -38,10 +38,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
-from reference.numbers import Exact, Numbers, Real
+from reference.numerics.numbers import Exact, Numbers, Real
+from reference.numerics.preconditions import require, whole
+from reference.paper.registry import claims
 from reference.privacy import gaussian_mu, log_inverse, zcdp_rho, zcdp_rho_simple
-from reference.registry import claims
-from reference.setting.checks import require, whole
 from reference.smooth.sensitivity import (
     batch_sizes,
     coarse_record_bound,
@@ -91,9 +91,7 @@ def closed_form_scale(
     return K.min(pure, zcdp)
 
 
-def pure_scale(
-    K: Numbers, sizes: Sequence[int], bounds: Sequence[Real], D: Exact | Real, epsilon: Exact
-) -> Real:
+def pure_scale(K: Numbers, sizes: Sequence[int], bounds: Sequence[Real], D: Exact | Real, epsilon: Exact) -> Real:
     """2D·max_k(c_k/m_k)B_k/ε: a round with these batches is ε-DP, with Laplace or with Gumbel noise."""
     plain, _ = unit_sums(K, sizes, bounds)
     return 2 * K(D) * plain / K(epsilon) * K(ROUNDING)
@@ -109,8 +107,15 @@ def zcdp_scale(
 
 @claims("thm:privacy-polySFW", "tight")
 def tight_scale(
-    K: Numbers, steps: int, b: int, L0: Exact, L1: Exact, D: Exact | Real,
-    epsilon: Exact, delta: Exact, noise: Noise = "gumbel",
+    K: Numbers,
+    steps: int,
+    b: int,
+    L0: Exact,
+    L1: Exact,
+    D: Exact | Real,
+    epsilon: Exact,
+    delta: Exact,
+    noise: Noise = "gumbel",
 ) -> Real:
     """The smaller of the pure and the zCDP scale for a round of `steps` steps with batches ⌈b/(t+1)⌉; δ = 0 asks for
     pure DP.
@@ -152,7 +157,14 @@ def gaussian_stretch(K: Numbers, epsilon: Exact, delta: Exact, releases: int) ->
 
 
 def gaussian_deviations(
-    K: Numbers, t: int, b: int, d: int, p: Any, constants: tuple[Any, Any, Any], epsilon: Exact, delta: Exact,
+    K: Numbers,
+    t: int,
+    b: int,
+    d: int,
+    p: Any,
+    constants: tuple[Any, Any, Any],
+    epsilon: Exact,
+    delta: Exact,
     corrected: bool = True,
 ) -> tuple[Real, Real]:
     """(σ_{r,t}, σ̂_{r,t}) of Algorithm 5 for η_t = 1/√(t+1), as corrected or as printed; σ̂ is 0 at t = 0.
@@ -168,9 +180,7 @@ def gaussian_deviations(
 
 
 @claims("thm:privacy-noisySFW", "tight")
-def tight_deviation(
-    K: Numbers, size: int, bound: Real, d: int, p: Any, mu: Real
-) -> Real:
+def tight_deviation(K: Numbers, size: int, bound: Real, d: int, p: Any, mu: Real) -> Real:
     """2c_t·d^{1/p−1/2}/(m_t·μ*): the standard deviation of the one release of step t."""
     return 2 * bound * dimension_factor(K, d, p) / (size * mu) * K(ROUNDING)
 

@@ -13,8 +13,11 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from reference.inventory import load
-from reference.numbers import INF, Ball, Exact, Float64, Numbers, Real, Vector
+from reference.numerics.numbers import INF, Ball, Exact, Float64, Numbers, Real, Vector
+from reference.numerics.tape import ZeroTape
+from reference.paper.events import Trace
+from reference.paper.inventory import load
+from reference.paper.registry import Counterexample, counterexample
 from reference.privacy import (
     advanced_composition,
     dp_delta,
@@ -23,7 +26,6 @@ from reference.privacy import (
     log_inverse,
     noisy_min_law,
 )
-from reference.registry import Counterexample, counterexample
 from reference.setting import Box, Example, L2Ball, Polytope, SignedQuadratic, Simplex
 from reference.smooth.bounds import (
     ROUND_CONSTANTS,
@@ -54,8 +56,6 @@ from reference.smooth.poly_sfw import poly_sfw_printed
 from reference.smooth.regular_spaces import kappa_printed, kappa_provable, sign_lower_bound, sign_lower_bound_lq
 from reference.smooth.rounds import stationarity_gap
 from reference.smooth.sensitivity import step_size
-from reference.tape import ZeroTape
-from reference.trace_events import Trace
 
 _K = Float64()
 
@@ -94,7 +94,8 @@ def pair_instance(errata: frozenset[str] = frozenset(), eta: Any = step_size) ->
     for last in (Example((0,), 1), Example((0,), -1)):
         trace = Trace()
         noisy_sfw_with(set(errata))(
-            _K, loss, W, (*common, last), 2, 2, 4, "0.01", ZeroTape(), eta=eta, exact_budget=True, trace=trace)
+            _K, loss, W, (*common, last), 2, 2, 4, "0.01", ZeroTape(), eta=eta, exact_budget=True, trace=trace
+        )
         found = {(e.name, e.indices): e.value for e in trace}
         runs.append(found)
     first, second = runs
@@ -117,11 +118,20 @@ def noise_for_the_wrong_step() -> Counterexample:
     agree = abs(mu - printed_pair_mu(_K, 1, 4, "0.01")) < Fraction(1, 10**9)
     shown = agree and exact > Fraction(1, 100) >= repaired and B.lt(B(Fraction(1, 10**6)), output)
     threshold = float(failure_threshold("1e-6", digits=4)[1])
-    return Counterexample(shown, f"δ(4) = {exact:.4f} instead of 0.01; with η_(t−1) {repaired:.4f}", {
-        "delta_at_4": exact, "predicted": predicted, "repaired": repaired, "mu": mu,
-        "move_of_Delta": variation, "move_of_g": fresh,
-        "fails_from_epsilon_at_1e-6": threshold, "output_delta_at_8_1e-6": B.to_float(output),
-    })
+    return Counterexample(
+        shown,
+        f"δ(4) = {exact:.4f} instead of 0.01; with η_(t−1) {repaired:.4f}",
+        {
+            "delta_at_4": exact,
+            "predicted": predicted,
+            "repaired": repaired,
+            "mu": mu,
+            "move_of_Delta": variation,
+            "move_of_g": fresh,
+            "fails_from_epsilon_at_1e-6": threshold,
+            "output_delta_at_8_1e-6": B.to_float(output),
+        },
+    )
 
 
 def output_level_delta(K: Numbers, epsilon: Exact, delta: Exact, b: int) -> Real:
@@ -186,8 +196,11 @@ def constant_sixteen_runs_out() -> Counterexample:
     B = Ball(512)
     random = random_batch_delta(B, 200, "0.01", 21)
     shown = shown and agree and B.lt(B(Fraction(1, 100)), random)
-    return Counterexample(shown, f"δ(7) = {values['(7, 0.01)']:.4f} at target 0.01", values | limits | {
-        "random_batches_output_at_(200, 0.01)": B.to_float(random)})
+    return Counterexample(
+        shown,
+        f"δ(7) = {values['(7, 0.01)']:.4f} at target 0.01",
+        values | limits | {"random_batches_output_at_(200, 0.01)": B.to_float(random)},
+    )
 
 
 @counterexample("E4.3")
@@ -198,21 +211,27 @@ def any_step_sizes() -> Counterexample:
     _, _, repaired = pair_instance(frozenset({"E4.1"}), lambda K, t: K(1) if t == 0 else K(Fraction(1, 100)))
     fine = gaussian_delta(_K, 4, repaired)
     half = Fraction(1, 2)
-    return Counterexample(exact > half and fine <= Fraction(1, 100), f"δ(4) = {exact:.4f} instead of 0.01", {
-        "delta_at_4": exact, "mu": mu, "with_the_previous_step": fine})
+    return Counterexample(
+        exact > half and fine <= Fraction(1, 100),
+        f"δ(4) = {exact:.4f} instead of 0.01",
+        {"delta_at_4": exact, "mu": mu, "with_the_previous_step": fine},
+    )
 
 
 @counterexample("E4.4")
 def batches_from_the_whole_sample() -> Counterexample:
-    """"From S" taken literally with b = n: the first batch of each of 8 rounds is all of S, so a record is used 8
+    """Taken literally, "from S" with b = n: the first batch of each of 8 rounds is all of S, so a record is used 8
     times.
     """
     one = _K(1) / (2 * _K.sqrt(log_inverse(_K, "1e-6")))
     exact = gaussian_delta(_K, 1, one * _K.sqrt(_K(8)))
     once = gaussian_delta(_K, 1, one)
     target = Fraction(1, 10**6)
-    return Counterexample(exact > target >= once, f"δ(1) = {exact:.2e} instead of 1e-6", {
-        "delta_with_8_uses": exact, "delta_with_1_use": once})
+    return Counterexample(
+        exact > target >= once,
+        f"δ(1) = {exact:.2e} instead of 1e-6",
+        {"delta_with_8_uses": exact, "delta_with_1_use": once},
+    )
 
 
 def floor_bias(T: int, b: int) -> tuple[int, Real, Real]:
@@ -238,8 +257,11 @@ def batches_are_not_whole() -> Counterexample:
     Lemma 12.
     """
     t, error, bound = floor_bias(4096, 10240)
-    return Counterexample(error > bound, f"error {error:.3f} with equal gradients at t = {t}, claimed {bound:.3f}", {
-        "t": t, "error": error, "claimed": bound})
+    return Counterexample(
+        error > bound,
+        f"error {error:.3f} with equal gradients at t = {t}, claimed {bound:.3f}",
+        {"t": t, "error": error, "claimed": bound},
+    )
 
 
 @counterexample("E4.6")
@@ -251,8 +273,11 @@ def composition_does_not_give_epsilon() -> Counterexample:
     step = _K(1) / (8 * root_log)
     printed, _ = advanced_composition(_K, step, 0, 2**r, "1e-6")
     best = kov_epsilon(_K, "1e-6", step, 2**r)
-    return Counterexample(printed > _K.sqrt(_K(2)) and best > 1, f"ε' = {printed:.3f}, at best {best:.3f}, claimed 1", {
-        "advanced_composition": printed, "optimal_composition": best})
+    return Counterexample(
+        printed > _K.sqrt(_K(2)) and best > 1,
+        f"ε' = {printed:.3f}, at best {best:.3f}, claimed 1",
+        {"advanced_composition": printed, "optimal_composition": best},
+    )
 
 
 @counterexample("E4.7")
@@ -271,8 +296,11 @@ def delta_above_one_over_e() -> Counterexample:
     exact = dp_delta(_K, p, q, 10)
     output = exact * 30 / 31
     nine = Fraction(9, 10)
-    return Counterexample(exact > nine and output > nine, f"δ(10) = {exact:.3f} (vertex), {output:.3f} (output)", {
-        "vertex": exact, "output_limit": output})
+    return Counterexample(
+        exact > nine and output > nine,
+        f"δ(10) = {exact:.3f} (vertex), {output:.3f} (output)",
+        {"vertex": exact, "output_limit": output},
+    )
 
 
 # ------------------------------------------------------------ E4.8 to E4.10: the proof of Theorem 10
@@ -304,8 +332,11 @@ def vertices_are_not_short() -> Counterexample:
     W = Polytope([[100], [101]])
     one, other = _first_gradients(W, (Example((1,)), Example((-1,))))
     changes = [v @ (one - other) for v in W.vertices(_K)]
-    return Counterexample(max(changes) > 1 and max(changes) - min(changes) <= 2, f"sensitivity {max(changes)}", {
-        "sensitivity": max(changes), "claimed": 1, "range": max(changes) - min(changes)})
+    return Counterexample(
+        max(changes) > 1 and max(changes) - min(changes) <= 2,
+        f"sensitivity {max(changes)}",
+        {"sensitivity": max(changes), "claimed": 1, "range": max(changes) - min(changes)},
+    )
 
 
 @counterexample("E4.10")
@@ -313,8 +344,11 @@ def move_of_the_previous_step() -> Counterexample:
     """‖w^k − w^{k−1}‖ is D·η_{k−1}, not D·η_k: at k = 1 Δ moves by 4L1·D/b, more than twice the printed √2·L1·D/b."""
     moved, _, _ = pair_instance()
     claimed = 2 * _K.sqrt(_K(2)) * 2 / 2
-    return Counterexample(moved > claimed, f"Δ moved by {moved}, claimed (doubled for replace-one) {claimed:.3f}", {
-        "moved": moved, "claimed_doubled": claimed})
+    return Counterexample(
+        moved > claimed,
+        f"Δ moved by {moved}, claimed (doubled for replace-one) {claimed:.3f}",
+        {"moved": moved, "claimed_doubled": claimed},
+    )
 
 
 # --------------------------------------------------------------- E4.11 to E4.15: gradient-error lemmas
@@ -330,9 +364,17 @@ def logarithmic_regularity_fails() -> Counterexample:
     lq, lq_printed = sign_lower_bound_lq(_K, 4), kappa_printed(_K, 2, 4)
     shown = all(_K(needed[d]) > printed[d] for d in needed) and lq > lq_printed
     numbers = {f"needed_{d}": float(needed[d]) for d in needed} | {f"printed_{d}": printed[d] for d in needed}
-    return Counterexample(shown, "E‖Σξ‖² exceeds κ·ΣE‖ξ‖² with the printed κ", numbers | {
-        "needed_l4": lq, "printed_l4": lq_printed, "provable_1000": kappa_provable(_K, 1000, INF).kappa,
-        "printed_1000": kappa_printed(_K, 1000, INF)})
+    return Counterexample(
+        shown,
+        "E‖Σξ‖² exceeds κ·ΣE‖ξ‖² with the printed κ",
+        numbers
+        | {
+            "needed_l4": lq,
+            "printed_l4": lq_printed,
+            "provable_1000": kappa_provable(_K, 1000, INF).kappa,
+            "printed_1000": kappa_printed(_K, 1000, INF),
+        },
+    )
 
 
 @counterexample("E4.12")
@@ -343,8 +385,11 @@ def dimension_one() -> Counterexample:
     claimed = noisy_gradient_error_printed(_K, 0, 100, 1, 2, (1, 1, 1), 1, "0.01")
     sigma = 4 * _K.sqrt(log_inverse(_K, "0.01")) / 100
     actual = sigma * _K.sqrt(2 / _K.pi)
-    return Counterexample(actual > claimed, f"E|error| ≥ {actual:.4f} from the noise alone, claimed {claimed}", {
-        "actual": actual, "claimed": claimed, "kappa_printed": kappa_printed(_K, 1, 2)})
+    return Counterexample(
+        actual > claimed,
+        f"E|error| ≥ {actual:.4f} from the noise alone, claimed {claimed}",
+        {"actual": actual, "claimed": claimed, "kappa_printed": kappa_printed(_K, 1, 2)},
+    )
 
 
 @counterexample("E4.13")
@@ -356,8 +401,9 @@ def centring_costs_a_factor_four() -> Counterexample:
     for d in (4, 10, 100):
         mean = Fraction(d - 2, d)
         values[d] = max(abs(-1 - mean), abs(1 - mean)) ** 2
-    return Counterexample(values[4] > 2, "E‖X − EX‖² = 2.25, 3.24, 3.9204 with ‖X‖ = 1", {
-        f"d_{d}": float(v) for d, v in values.items()})
+    return Counterexample(
+        values[4] > 2, "E‖X − EX‖² = 2.25, 3.24, 3.9204 with ‖X‖ = 1", {f"d_{d}": float(v) for d, v in values.items()}
+    )
 
 
 @counterexample("E4.14")
@@ -365,11 +411,16 @@ def exponent_of_statement_and_proof() -> Counterexample:
     """The lemmas state (1−1/√(t+1))^{t+1}, the proofs end with exponent t: at t = 0 the first term is 0 in one and
     4L0√(ln J/b) in the other.
     """
-    pairs = {t: (gradient_error_printed(_K, t, 100, 2, (1, 0, 1)), gradient_error_printed(_K, t, 100, 2, (1, 0, 1), 0))
-             for t in (0, 1, 10)}
+    pairs = {
+        t: (gradient_error_printed(_K, t, 100, 2, (1, 0, 1)), gradient_error_printed(_K, t, 100, 2, (1, 0, 1), 0))
+        for t in (0, 1, 10)
+    }
     shown = all(stated < proved for stated, proved in pairs.values())
-    return Counterexample(shown, f"t = 0: stated {pairs[0][0]:.4f}, proved {pairs[0][1]:.4f}", {
-        "stated_0": pairs[0][0], "proved_0": pairs[0][1], "stated_1": pairs[1][0], "proved_1": pairs[1][1]})
+    return Counterexample(
+        shown,
+        f"t = 0: stated {pairs[0][0]:.4f}, proved {pairs[0][1]:.4f}",
+        {"stated_0": pairs[0][0], "proved_0": pairs[0][1], "stated_1": pairs[1][0], "proved_1": pairs[1][1]},
+    )
 
 
 @counterexample("E4.15")
@@ -386,8 +437,11 @@ def recursion_holds_in_the_mean_only() -> Counterexample:
     left = (1 - eta) ** 2 * 1 + eta**2 * spread
     right = (1 - eta) ** 2 * gamma0 + eta**2 * spread
     probability = Fraction(1, 9)
-    return Counterexample(left > right and probability > 0, f"{left:.4f} > {right:.4f} with probability 1/9", {
-        "left": left, "right": right, "probability": float(probability)})
+    return Counterexample(
+        left > right and probability > 0,
+        f"{left:.4f} > {right:.4f} with probability 1/9",
+        {"left": left, "right": right, "probability": float(probability)},
+    )
 
 
 # ------------------------------------------------------------ E4.16 to E4.23: convergence proofs
@@ -411,8 +465,11 @@ def nothing_is_convex_here() -> Counterexample:
             x, y = _K(Fraction(i, 4)), _K(Fraction(j, 4))
             slope = loss.gradient(_K, _K.vector([x]), z)[0]
             violated += value(y) > value(x) + slope * (y - x) + (y - x) ** 2 / 2 + Fraction(1, 10**12)
-    return Counterexample(midpoint_gap > 0 and violated == 0, f"F(0) exceeds the mean of F(±1) by {midpoint_gap}", {
-        "midpoint_gap": midpoint_gap, "smoothness_violations": violated})
+    return Counterexample(
+        midpoint_gap > 0 and violated == 0,
+        f"F(0) exceeds the mean of F(±1) by {midpoint_gap}",
+        {"midpoint_gap": midpoint_gap, "smoothness_violations": violated},
+    )
 
 
 @counterexample("E4.17")
@@ -426,8 +483,11 @@ def sign_of_the_gap_term() -> Counterexample:
     common = (true - estimate) @ (v - best)
     printed, corrected = common - true @ (best - w), common + true @ (best - w)
     shown = abs(left - corrected) < Fraction(1, 10**12) and abs(left - printed) > 1
-    return Counterexample(shown, f"left {left}, printed {printed}, with plus {corrected}", {
-        "left": left, "printed": printed, "corrected": corrected})
+    return Counterexample(
+        shown,
+        f"left {left}, printed {printed}, with plus {corrected}",
+        {"left": left, "printed": printed, "corrected": corrected},
+    )
 
 
 @counterexample("E4.18")
@@ -452,8 +512,11 @@ def one_iterate_fewer() -> Counterexample:
     coefficient, exponent, claimed = ROUND_CONSTANTS["6"]
     failing = [R for R in range(1, 61) if B.lt(B(claimed), averaged_constant(B, coefficient, exponent, R))]
     largest = B.to_float(averaged_constant(B, coefficient, exponent, 1))
-    return Counterexample(failing == [1, 2, 3], f"{largest:.3f} at R = 1 instead of 6", {
-        "at_R_1": largest, "failing": ",".join(map(str, failing))})
+    return Counterexample(
+        failing == [1, 2, 3],
+        f"{largest:.3f} at R = 1 instead of 6",
+        {"at_R_1": largest, "failing": ",".join(map(str, failing))},
+    )
 
 
 @counterexample("E4.20")
@@ -464,8 +527,11 @@ def remark_on_sample_size() -> Counterexample:
     power = _K.power(choice_argument(_K, n, 10, n, "1e-6"), Fraction(2, 3))
     b = n / _K.log(_K(n)) ** 2
     shown = sums[1] > 1 and sums[2] > 4 and sums[3] < 9 and power > b
-    return Counterexample(shown, f"{sums[1]:.2f} > 1, {sums[2]:.2f} > 4", {
-        "R_1": sums[1], "R_2": sums[2], "R_3": sums[3], "two_to_the_R_at_large_epsilon": power, "b": b})
+    return Counterexample(
+        shown,
+        f"{sums[1]:.2f} > 1, {sums[2]:.2f} > 4",
+        {"R_1": sums[1], "R_2": sums[2], "R_3": sums[3], "two_to_the_R_at_large_epsilon": power, "b": b},
+    )
 
 
 @counterexample("E4.21")
@@ -477,8 +543,11 @@ def base_of_the_logarithm() -> Counterexample:
     natural = _K.power(_K(2), -_K.log(x) / 3)
     needed = _K.power(x, Fraction(-1, 3))
     small = choice_argument(_K, 1000, 200, 1, "1e-6")
-    return Counterexample(natural > needed * 2 and small < 1, f"2^(−R/2) = {natural:.4f}, needed {needed:.4f}", {
-        "natural": natural, "needed": needed, "argument_at_n_1000": small})
+    return Counterexample(
+        natural > needed * 2 and small < 1,
+        f"2^(−R/2) = {natural:.4f}, needed {needed:.4f}",
+        {"natural": natural, "needed": needed, "argument_at_n_1000": small},
+    )
 
 
 def _third_over_rate(epsilon: int) -> Real:
@@ -512,20 +581,42 @@ def third_term_lost_a_logarithm() -> Counterexample:
     lost = abs(ratio - log_n) < Fraction(1, 10**9) and ratios[0] * 9 < ratios[1] and ratios[1] * 9 < ratios[2]
     outgrown = floors[0] * 7 < floors[1] and floors[2] > 9 + 2
     summary = f"computed/printed = {ratio:.4f} = ln n; gap over rate at least {floors[2]:.1f} at n = 1e18, ε = 1e7"
-    return Counterexample(lost and outgrown, summary, {
-        "ratio": ratio, "log_n": log_n, "third_over_rate_1": ratios[0], "third_over_rate_100": ratios[1],
-        "floor_over_rate_1": floors[0], "floor_over_rate_100": floors[1], "floor_over_rate": floors[2]})
+    return Counterexample(
+        lost and outgrown,
+        summary,
+        {
+            "ratio": ratio,
+            "log_n": log_n,
+            "third_over_rate_1": ratios[0],
+            "third_over_rate_100": ratios[1],
+            "floor_over_rate_1": floors[0],
+            "floor_over_rate_100": floors[1],
+            "floor_over_rate": floors[2],
+        },
+    )
 
 
 @counterexample("E4.23")
 def fourth_term_at_two_vertices() -> Counterexample:
     """2(log J·√L/(bε))2^R has log^{−1/3}J, printed log^{2/3}J: larger for J ≥ 3, but too small at J = 2."""
-    terms = {J: (gap_at_choice(_K, 10**6, J, (1, 0, 1), 1, "1e-6")[3],
-                 gap_at_choice_printed(_K, 10**6, J, (1, 0, 1), 1, "1e-6")[3]) for J in (2, 3, 200)}
+    terms = {
+        J: (
+            gap_at_choice(_K, 10**6, J, (1, 0, 1), 1, "1e-6")[3],
+            gap_at_choice_printed(_K, 10**6, J, (1, 0, 1), 1, "1e-6")[3],
+        )
+        for J in (2, 3, 200)
+    }
     shown = terms[2][0] > terms[2][1] and terms[3][0] < terms[3][1]
-    return Counterexample(shown, f"J = 2: {terms[2][0]:.4f} > {terms[2][1]:.4f}", {
-        "computed_2": terms[2][0], "printed_2": terms[2][1],
-        "computed_200": terms[200][0], "printed_200": terms[200][1]})
+    return Counterexample(
+        shown,
+        f"J = 2: {terms[2][0]:.4f} > {terms[2][1]:.4f}",
+        {
+            "computed_2": terms[2][0],
+            "printed_2": terms[2][1],
+            "computed_200": terms[200][0],
+            "printed_200": terms[200][1],
+        },
+    )
 
 
 # ----------------------------------------------------- E4.24 to E4.27: Lemma 15, Theorems 13 and 14
@@ -538,8 +629,11 @@ def largest_of_few_gaussians() -> Counterexample:
     """
     two = 1 + 2 / _K.pi
     bounds = {d: 2 * _K.log(_K(d)) for d in (1, 2)}
-    return Counterexample(bounds[1] < 1 and two > bounds[2], f"d = 2: {two:.4f} > {bounds[2]:.4f}", {
-        "exact_1": 1, "claimed_1": bounds[1], "exact_2": two, "claimed_2": bounds[2]})
+    return Counterexample(
+        bounds[1] < 1 and two > bounds[2],
+        f"d = 2: {two:.4f} > {bounds[2]:.4f}",
+        {"exact_1": 1, "claimed_1": bounds[1], "exact_2": two, "claimed_2": bounds[2]},
+    )
 
 
 def embedding_dimension(n: int, epsilon: Exact, delta: Exact) -> int:
@@ -561,8 +655,11 @@ def embedding_changes_kappa() -> Counterexample:
     q = Fraction(1001)
     small, large = kappa_printed(_K, 2, q), kappa_printed(_K, wide, q)
     factor = _K.power(large / small, Fraction(2, 3))
-    return Counterexample(factor > 3, f"κ grows from {small:.2f} to {large:.2f}: the bound by {factor:.2f}", {
-        "dimension": wide, "kappa": small, "kappa_embedded": large, "factor": factor})
+    return Counterexample(
+        factor > 3,
+        f"κ grows from {small:.2f} to {large:.2f}: the bound by {factor:.2f}",
+        {"dimension": wide, "kappa": small, "kappa_embedded": large, "factor": factor},
+    )
 
 
 def noisy_floor_over_rate(n: int) -> Real:
@@ -611,8 +708,9 @@ def wrong_reason() -> Counterexample:
     kappa_plus = kappa = _K(1)
     plus, own = _K(2), _K(1)
     left, right = kappa_plus * plus * plus, kappa * own * own
-    return Counterexample(kappa_plus <= kappa and left > right, f"κ_+‖1‖_+² = {left}, κ‖1‖² = {right}", {
-        "left": left, "right": right})
+    return Counterexample(
+        kappa_plus <= kappa and left > right, f"κ_+‖1‖_+² = {left}, κ‖1‖² = {right}", {"left": left, "right": right}
+    )
 
 
 @dataclass(frozen=True)
@@ -651,8 +749,11 @@ def flat_sets() -> Counterexample:
         gradients = [loss.gradient(_K, W.centre(_K), Example((0,), y)) for y in signs]
         error = error + _K.abs(_K.sum(g[0] for g in gradients)) / 4 / 16
     claimed = gradient_error_printed(_K, 0, 4, 4, (1, 0, 1))
-    return Counterexample(spread <= 1 and error > claimed, f"E‖error‖ = {error}, claimed {claimed:.3f}", {
-        "variation_on_W": spread, "error": error, "claimed": claimed})
+    return Counterexample(
+        spread <= 1 and error > claimed,
+        f"E‖error‖ = {error}, claimed {claimed:.3f}",
+        {"variation_on_W": spread, "error": error, "claimed": claimed},
+    )
 
 
 # ------------------------------------------------------------------ Table 1, abstract, introduction
@@ -665,8 +766,11 @@ def row_names_the_privacy_theorem() -> Counterexample:
     (row,) = [r for t in inventory.tables if t.id == "table:results" for r in t.rows if "1 < p ≤ 2" in r.about]
     right = "thm:convergence-noisySFW"
     known = inventory.find(right) is not None
-    return Counterexample(row.cites != right and known, f"cites {row.cites}, the rate is in {right}", {
-        "cites": row.cites, "rate_is_in": right})
+    return Counterexample(
+        row.cites != right and known,
+        f"cites {row.cites}, the rate is in {right}",
+        {"cites": row.cites, "rate_is_in": right},
+    )
 
 
 def table_kappa(K: Numbers, d: int, p: Fraction) -> Real:
@@ -683,8 +787,11 @@ def two_kappas() -> Counterexample:
     table, theorem = table_kappa(_K, 100, p), kappa_printed(_K, 100, p / (p - 1))
     euclidean = [table_kappa(_K, d, Fraction(2)) for d in (1, 2)]
     shown = abs(theorem - 2 * table) < Fraction(1, 10**9) and euclidean[0] < 1 and euclidean[1] < 1
-    return Counterexample(shown, f"d = 100, p = 1.05: {table:.3f} and {theorem:.3f}", {
-        "table": table, "theorem": theorem, "table_p2_d1": euclidean[0], "table_p2_d2": euclidean[1]})
+    return Counterexample(
+        shown,
+        f"d = 100, p = 1.05: {table:.3f} and {theorem:.3f}",
+        {"table": table, "theorem": theorem, "table_p2_d1": euclidean[0], "table_p2_d2": euclidean[1]},
+    )
 
 
 @counterexample("E1.12")
@@ -695,12 +802,22 @@ def rate_without_its_condition() -> Counterexample:
     The introduction's "O" also hides log^{2/3}n·log^{1/6}(1/δ): the ratio to Theorem 11 grows with n.
     """
     ratios = [_third_over_rate(e) for e in (1, 10**4, 10**8)]
-    hidden = [rate_printed(_K, n, 200, (1, 0, 1), 1, "1e-6") / _K.power(_K.log(_K(200)) ** 2 / n, Fraction(1, 3))
-              for n in (10**3, 10**6, 10**9)]
+    hidden = [
+        rate_printed(_K, n, 200, (1, 0, 1), 1, "1e-6") / _K.power(_K.log(_K(200)) ** 2 / n, Fraction(1, 3))
+        for n in (10**3, 10**6, 10**9)
+    ]
     shown = ratios[2] > 50 * ratios[1] > 50 * ratios[0] and hidden[0] < hidden[1] < hidden[2]
-    return Counterexample(shown, "third term over rate, ε = 1, 1e4, 1e8: " + ", ".join(f"{r:.3g}" for r in ratios), {
-        "ratio_1": ratios[0], "ratio_1e4": ratios[1], "ratio_1e8": ratios[2],
-        "hidden_1e3": hidden[0], "hidden_1e9": hidden[2]})
+    return Counterexample(
+        shown,
+        "third term over rate, ε = 1, 1e4, 1e8: " + ", ".join(f"{r:.3g}" for r in ratios),
+        {
+            "ratio_1": ratios[0],
+            "ratio_1e4": ratios[1],
+            "ratio_1e8": ratios[2],
+            "hidden_1e3": hidden[0],
+            "hidden_1e9": hidden[2],
+        },
+    )
 
 
 @counterexample("E1.13")
@@ -713,4 +830,3 @@ def p_equal_to_one() -> Counterexample:
     except ValueError as error:
         return Counterexample("(1, 2]" in str(error), str(error), {"p": 1})
     return Counterexample(False, "p = 1 was accepted", {"p": 1})
-

@@ -40,9 +40,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from reference.numbers import Numbers, Real
-from reference.registry import claims
-from reference.setting.checks import whole
+from reference.numerics.numbers import Numbers, Real
+from reference.numerics.preconditions import whole
+from reference.paper.registry import claims
 
 BERRY_ESSEEN = Fraction(56, 100)
 """The constant of the Berry–Esseen theorem for independent summands (Shevtsova, 2010)."""

@@ -25,11 +25,13 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from reference.editions import edition
-from reference.numbers import Ball, Exact, Numbers, Real, Vector, norm
+from reference.numerics.numbers import Ball, Exact, Numbers, Real, Vector, norm
+from reference.numerics.preconditions import require
+from reference.numerics.tape import Draw, Tape, reading
+from reference.paper.editions import edition
+from reference.paper.events import Trace, mark
+from reference.paper.registry import claims, implements
 from reference.privacy import gaussian_delta, gaussian_mu, log_inverse
-from reference.registry import claims, implements
-from reference.setting.checks import require
 from reference.smooth.calibration import (
     corrected_pair_mu,
     dimension_factor,
@@ -50,8 +52,6 @@ from reference.smooth.rounds import (
     round_draws,
 )
 from reference.smooth.sensitivity import record_bound, step_size
-from reference.tape import Draw, Tape, reading
-from reference.trace_events import Trace, mark
 
 
 def draws(n: int, R: int, d: int) -> tuple[Draw, ...]:
@@ -69,9 +69,21 @@ def _prepare(K: Numbers, loss: Any, W: Any, D: Exact | Real | None) -> tuple[Rea
 
 @implements("alg:nSFW", "printed")
 def noisy_sfw_printed(
-    K: Numbers, loss: Any, W: Any, dataset: Sequence[Any], R: int, b: int, epsilon: Exact, delta: Exact, tape: Tape,
-    *, start: Vector | None = None, D: Exact | Real | None = None, eta: StepSizes = step_size,
-    exact_budget: bool = False, trace: Trace | None = None,
+    K: Numbers,
+    loss: Any,
+    W: Any,
+    dataset: Sequence[Any],
+    R: int,
+    b: int,
+    epsilon: Exact,
+    delta: Exact,
+    tape: Tape,
+    *,
+    start: Vector | None = None,
+    D: Exact | Real | None = None,
+    eta: StepSizes = step_size,
+    exact_budget: bool = False,
+    trace: Trace | None = None,
 ) -> Run:
     """Algorithm 5 as printed. Not (ε,δ)-DP: see the module's text."""
     check_rounds(len(dataset), R, b, exact_budget)
@@ -126,9 +138,21 @@ def noisy_sfw_printed(
 
 @implements("alg:nSFW")
 def noisy_sfw(
-    K: Numbers, loss: Any, W: Any, dataset: Sequence[Any], R: int, b: int, epsilon: Exact, delta: Exact, tape: Tape,
-    *, start: Vector | None = None, D: Exact | Real | None = None, eta: StepSizes = step_size,
-    exact_budget: bool = False, trace: Trace | None = None,
+    K: Numbers,
+    loss: Any,
+    W: Any,
+    dataset: Sequence[Any],
+    R: int,
+    b: int,
+    epsilon: Exact,
+    delta: Exact,
+    tape: Tape,
+    *,
+    start: Vector | None = None,
+    D: Exact | Real | None = None,
+    eta: StepSizes = step_size,
+    exact_budget: bool = False,
+    trace: Trace | None = None,
 ) -> Run:
     """Algorithm 5, corrected: (ε,δ)-DP for any step sizes in [0, 1]."""
     check_rounds(len(dataset), R, b, exact_budget)
@@ -200,8 +224,20 @@ def tight_draws(n: int, T: int, d: int) -> tuple[Draw, ...]:
 
 @implements("alg:nSFW", "tight")
 def noisy_sfw_tight(
-    K: Numbers, loss: Any, W: Any, dataset: Sequence[Any], T: int, b: int, epsilon: Exact, delta: Exact, tape: Tape,
-    *, adaptive: bool = True, start: Vector | None = None, D: Exact | Real | None = None, trace: Trace | None = None,
+    K: Numbers,
+    loss: Any,
+    W: Any,
+    dataset: Sequence[Any],
+    T: int,
+    b: int,
+    epsilon: Exact,
+    delta: Exact,
+    tape: Tape,
+    *,
+    adaptive: bool = True,
+    start: Vector | None = None,
+    D: Exact | Real | None = None,
+    trace: Trace | None = None,
 ) -> Run:
     """One round of T iterates; one Gaussian a step, made for the actual move ‖w_t − w_{t−1}‖_p if `adaptive`, else
     for D·η_{t−1}.

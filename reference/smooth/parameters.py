@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from reference.numbers import Ball, Exact, Float64, Numbers, Real, certify, dual_exponent
-from reference.registry import claims
-from reference.setting.checks import require, whole
+from reference.numerics.numbers import Ball, Exact, Float64, Numbers, Real, certify, dual_exponent
+from reference.numerics.preconditions import require, whole
+from reference.paper.registry import claims
 from reference.smooth.bounds import (
     Constants,
     choice_argument,
@@ -106,8 +106,9 @@ def poly_parameters(n: int, J: int, epsilon: Exact, delta: Exact) -> Rounds:
     """Theorem 11's R and b, rounded down (log2 in R)."""
     _check(n, epsilon, delta)
     require(whole("J", J, 0) >= 2, "J", J, "be at least 2", "R has log²J in a denominator")
-    return _choose(n, lambda m: (
-        _floor_log2(lambda B: choice_argument(B, m, J, epsilon, delta), Fraction(2, 3)), _printed_b(m)))
+    return _choose(
+        n, lambda m: (_floor_log2(lambda B: choice_argument(B, m, J, epsilon, delta), Fraction(2, 3)), _printed_b(m))
+    )
 
 
 @claims("thm:convergence-noisySFW", "printed")
@@ -118,8 +119,13 @@ def noisy_parameters(n: int, d: int, p: Any, epsilon: Exact, delta: Exact) -> Ro
     require(1 < p <= 2, "p", p, "lie in (1, 2]", "Algorithm 5 is for these p; for p = 1 use Algorithm 4")
     remedy = "κ = min(1/(p−1), 2 log d) is 0 at d = 1 and R infinite; regular spaces have κ ≥ 1, use noisy_plan"
     require(whole("d", d) >= 2, "d", d, "be at least 2", remedy)
-    return _choose(n, lambda m: (
-        _floor_log2(lambda B: noisy_choice_argument(B, m, d, p, epsilon, delta), Fraction(4, 5)), _printed_b(m)))
+    return _choose(
+        n,
+        lambda m: (
+            _floor_log2(lambda B: noisy_choice_argument(B, m, d, p, epsilon, delta), Fraction(4, 5)),
+            _printed_b(m),
+        ),
+    )
 
 
 # --------------------------------------------------------------------------------------- one round
@@ -169,13 +175,19 @@ def _grid(n: int) -> list[int]:
 
 
 def poly_plan(
-    n: int, J: int, constants: Constants, epsilon: Exact, delta: Exact,
-    noise: Noise = "gumbel", J_norm: int | None = None,
+    n: int,
+    J: int,
+    constants: Constants,
+    epsilon: Exact,
+    delta: Exact,
+    noise: Noise = "gumbel",
+    J_norm: int | None = None,
 ) -> OneRound:
     """T and b for `poly_sfw_tight` by the smallest proven bound. Looks at n and the constants only, never at data."""
     K = Float64()
     return _best(
-        lambda T, b: gap_tight(K, T, b, J, constants, epsilon, delta, noise, J_norm), K, whole("n", n, 2), _grid(n))
+        lambda T, b: gap_tight(K, T, b, J, constants, epsilon, delta, noise, J_norm), K, whole("n", n, 2), _grid(n)
+    )
 
 
 def noisy_plan(n: int, d: int, p: Any, constants: Constants, epsilon: Exact, delta: Exact) -> OneRound:
@@ -184,5 +196,15 @@ def noisy_plan(n: int, d: int, p: Any, constants: Constants, epsilon: Exact, del
     return _best(lambda T, b: noisy_gap_tight(K, T, b, d, p, constants, epsilon, delta), K, whole("n", n, 2), _grid(n))
 
 
-__all__ = ["Ball", "OneRound", "Rounds", "dual_exponent", "largest_batch", "noisy_parameters", "noisy_plan",
-           "poly_parameters", "poly_plan", "safe_batch"]
+__all__ = [
+    "Ball",
+    "OneRound",
+    "Rounds",
+    "dual_exponent",
+    "largest_batch",
+    "noisy_parameters",
+    "noisy_plan",
+    "poly_parameters",
+    "poly_plan",
+    "safe_batch",
+]

@@ -29,11 +29,13 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from reference.editions import edition
-from reference.numbers import Exact, Numbers, Real, Vector
+from reference.numerics.numbers import Exact, Numbers, Real, Vector
+from reference.numerics.preconditions import require, whole
+from reference.numerics.tape import Draw, Tape, reading
+from reference.paper.editions import edition
+from reference.paper.events import Trace, mark
+from reference.paper.registry import implements
 from reference.privacy import log_inverse
-from reference.registry import implements
-from reference.setting.checks import require, whole
 from reference.smooth.calibration import NOISES, Noise, tight_scale
 from reference.smooth.rounds import (
     Batches,
@@ -47,8 +49,6 @@ from reference.smooth.rounds import (
     round_draws,
 )
 from reference.smooth.sensitivity import batch_sizes, step_size
-from reference.tape import Draw, Tape, reading
-from reference.trace_events import Trace, mark
 
 StepSizes: TypeAlias = Callable[[Numbers, int], Real]
 
@@ -72,9 +72,21 @@ def noisy_vertex(K: Numbers, vertices: Sequence[Vector], estimate: Vector, s: Re
 
 @implements("alg:polySFW", "printed")
 def poly_sfw_printed(
-    K: Numbers, loss: Any, W: Any, dataset: Sequence[Any], R: int, b: int, epsilon: Exact, delta: Exact, tape: Tape,
-    *, start: Vector | None = None, D: Exact | Real | None = None, eta: StepSizes = step_size,
-    exact_budget: bool = False, trace: Trace | None = None,
+    K: Numbers,
+    loss: Any,
+    W: Any,
+    dataset: Sequence[Any],
+    R: int,
+    b: int,
+    epsilon: Exact,
+    delta: Exact,
+    tape: Tape,
+    *,
+    start: Vector | None = None,
+    D: Exact | Real | None = None,
+    eta: StepSizes = step_size,
+    exact_budget: bool = False,
+    trace: Trace | None = None,
 ) -> Run:
     """Algorithm 4 as printed (⌊b/(t+1)⌋ records, weight (t+1)/b; √log(1/δ) for every δ)."""
     check_rounds(len(dataset), R, b, exact_budget)
@@ -120,9 +132,21 @@ def poly_sfw_printed(
 
 @implements("alg:polySFW")
 def poly_sfw(
-    K: Numbers, loss: Any, W: Any, dataset: Sequence[Any], R: int, b: int, epsilon: Exact, delta: Exact, tape: Tape,
-    *, start: Vector | None = None, D: Exact | Real | None = None, eta: StepSizes = step_size,
-    exact_budget: bool = False, trace: Trace | None = None,
+    K: Numbers,
+    loss: Any,
+    W: Any,
+    dataset: Sequence[Any],
+    R: int,
+    b: int,
+    epsilon: Exact,
+    delta: Exact,
+    tape: Tape,
+    *,
+    start: Vector | None = None,
+    D: Exact | Real | None = None,
+    eta: StepSizes = step_size,
+    exact_budget: bool = False,
+    trace: Trace | None = None,
 ) -> Run:
     """Algorithm 4, corrected: ⌈b/(t+1)⌉ records with weight 1/|B|, and max(√log(1/δ), 1). (ε,δ)-DP for η_t =
     1/√(t+1).
@@ -194,8 +218,20 @@ def check_one_round(n: int, T: int, b: int) -> tuple[int, ...]:
 
 @implements("alg:polySFW", "tight")
 def poly_sfw_tight(
-    K: Numbers, loss: Any, W: Any, dataset: Sequence[Any], T: int, b: int, epsilon: Exact, delta: Exact, tape: Tape,
-    *, noise: Noise = "gumbel", start: Vector | None = None, D: Exact | Real | None = None, trace: Trace | None = None,
+    K: Numbers,
+    loss: Any,
+    W: Any,
+    dataset: Sequence[Any],
+    T: int,
+    b: int,
+    epsilon: Exact,
+    delta: Exact,
+    tape: Tape,
+    *,
+    noise: Noise = "gumbel",
+    start: Vector | None = None,
+    D: Exact | Real | None = None,
+    trace: Trace | None = None,
 ) -> Run:
     """One round of T iterates: scale `tight_scale`, Gumbel (subtracted) or Laplace noise, δ = 0 for pure ε-DP."""
     require(noise in NOISES, "noise", noise, f"be one of {', '.join(NOISES)}")
@@ -215,8 +251,11 @@ def poly_sfw_tight(
             estimate = recursive_estimate(K, gradients, batches.take(size), w, previous, estimate, t)
             mark(trace, 9, "batch", batches.last, 0, t)
             mark(trace, 11, "grad", estimate, 0, t)
-            unit = source.gumbel("u", t, dim=len(vertices)) if noise == "gumbel" else source.laplace(
-                "u", t, dim=len(vertices))
+            unit = (
+                source.gumbel("u", t, dim=len(vertices))
+                if noise == "gumbel"
+                else source.laplace("u", t, dim=len(vertices))
+            )
             vertex = noisy_vertex(K, vertices, estimate, signed, unit)
             mark(trace, 12, "v", vertex, 0, t)
             previous, w = w, w * (1 - step_size(K, t)) + vertices[vertex] * step_size(K, t)

@@ -31,9 +31,9 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from reference.numbers import INF, Exact, Numbers, Real, Vector, norm
-from reference.registry import claims, implements
-from reference.setting.checks import exponent, require, whole
+from reference.numerics.numbers import INF, Exact, Numbers, Real, Vector, norm
+from reference.numerics.preconditions import exponent, require, whole
+from reference.paper.registry import claims, implements
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _larger_root(d: int) -> Fraction | None:
     """The grid point of 1/64 nearest to ln d + √(ln²d − 2 ln d), by the sign of ρ² − 2 ln d·(ρ−1); None if there is
     no root.
     """
-    from reference.numbers import Ball
+    from reference.numerics.numbers import Ball
 
     K = Ball(128)
     double = 2 * K.log(K(d)) if d > 1 else K(0)

@@ -18,12 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reference.numbers import Numbers, Real, Vector, floor_log2
-from reference.registry import claims
-from reference.setting.checks import require, whole
+from reference.numerics.numbers import Numbers, Real, Vector, floor_log2
+from reference.numerics.preconditions import require, whole
+from reference.numerics.tape import Draw
+from reference.paper.events import Trace
+from reference.paper.registry import claims
 from reference.smooth.sensitivity import batch_sizes
-from reference.tape import Draw
-from reference.trace_events import Trace
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,10 @@ def check_rounds(n: int, R: int, b: int, exact_budget: bool = False) -> None:
     whole("b", b)
     need = 2 ** (R - 1)
     require(
-        b >= need, "b", b, f"be at least 2^(R−1) = {need}",
+        b >= need,
+        "b",
+        b,
+        f"be at least 2^(R−1) = {need}",
         f"step t has b/(t+1) records and R = {R} has steps up to t = {need - 1}; lower R or use a larger b",
     )
     if exact_budget:
@@ -123,7 +126,10 @@ def check_rounds(n: int, R: int, b: int, exact_budget: bool = False) -> None:
         return
     total = samples_bound_printed(R, b)
     require(
-        total <= n, "n", n, f"meet bR² ≤ n, that is n ≥ {total}",
+        total <= n,
+        "n",
+        n,
+        f"meet bR² ≤ n, that is n ≥ {total}",
         f"the batches are disjoint; lower b to {n // (R * R)}, or count exactly (exact_budget=True)",
     )
 

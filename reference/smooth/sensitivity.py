@@ -41,9 +41,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from reference.numbers import Exact, Numbers, Real, Vector
-from reference.registry import claims, implements
-from reference.setting.checks import require, whole
+from reference.numerics.numbers import Exact, Numbers, Real, Vector
+from reference.numerics.preconditions import require, whole
+from reference.paper.registry import claims, implements
 
 
 def step_size(K: Numbers, t: int) -> Real:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from reference.numbers import Exact, Numbers, Real, Vector
+from reference.numerics.numbers import Exact, Numbers, Real, Vector
+from reference.numerics.preconditions import require
 from reference.privacy import Noise, noisy_min_law
-from reference.setting.checks import require
 from reference.smooth.poly_sfw import recursive_estimate
 from reference.smooth.rounds import Gradients
 from reference.smooth.sensitivity import step_size
@@ -38,8 +38,13 @@ def slices(dataset: Sequence[Any], rounds: Sequence[Sequence[int]]) -> list[list
 
 
 def transcript_law(
-    K: Numbers, loss: Any, W: Any, rounds: Sequence[Sequence[Sequence[Any]]], scales: Sequence[Exact],
-    noise: Noise = "laplace", start: Vector | None = None,
+    K: Numbers,
+    loss: Any,
+    W: Any,
+    rounds: Sequence[Sequence[Sequence[Any]]],
+    scales: Sequence[Exact],
+    noise: Noise = "laplace",
+    start: Vector | None = None,
 ) -> dict[Transcript, Real]:
     """Probability of every sequence of vertices, for rounds of batches and one noise scale a round."""
     steps = sum(len(batches) for batches in rounds)

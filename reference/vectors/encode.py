@@ -15,7 +15,7 @@ from fractions import Fraction
 from types import FrameType
 from typing import Any
 
-from reference.numbers import Ball, BallScalar, Numbers, Real, Undecided, Vector
+from reference.numerics.numbers import Ball, BallScalar, Numbers, Real, Undecided, Vector
 
 DIGITS = 40
 WIDTH = 150
@@ -180,6 +180,15 @@ def _lines(value: Any, depth: int) -> Iterator[str]:
 
 
 __all__ = [
-    "DIGITS", "TooWide", "Undecided", "Watched", "canonical", "decimal", "encode_scalar", "encode_value", "magnitude",
-    "one_digit_above", "power_of_ten_above",
+    "DIGITS",
+    "TooWide",
+    "Undecided",
+    "Watched",
+    "canonical",
+    "decimal",
+    "encode_scalar",
+    "encode_value",
+    "magnitude",
+    "one_digit_above",
+    "power_of_ten_above",
 ]

@@ -13,11 +13,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from reference.convex.sensitivity import tight_sigma
-from reference.numbers import Float64, Numbers, Vector
+from reference.numerics.numbers import Float64, Numbers, Vector
+from reference.numerics.tape import Draw, ReplayTape, Tape
+from reference.paper.events import Trace, TraceEvent
 from reference.setting.data import Example
 from reference.setting.losses import GLL
-from reference.tape import Draw, ReplayTape, Tape
-from reference.trace_events import Trace, TraceEvent
 from reference.vectors.inputs import (
     Json,
     dataset,
@@ -74,9 +74,7 @@ class Result:
     gap: Any = None
 
 
-def run(
-    K: Numbers, case: Json, code: Any = CODE, *, tape: Tape | None = None, trace: Trace | None = None
-) -> Result:
+def run(K: Numbers, case: Json, code: Any = CODE, *, tape: Tape | None = None, trace: Trace | None = None) -> Result:
     """The algorithm of the case, in its variant, on its input and draws (or another tape).
 
     A `trace` that is handed in holds the events up to a failure, too.
@@ -174,10 +172,20 @@ def _phased(K: Numbers, variant: str, data: Json, given: _Given) -> Result:
     if variant == "tight":
         noise["sigma"] = tight_sigma(K, number(data["epsilon"]), number(data["delta"]), data["average"])
     p = code.phased.phased_parameters(
-        K, len(records), _gll(data, 2), W, epsilon=number(data["epsilon"]), delta=number(data["delta"]),
-        D=optional(data["D"]), rank=optional(data["rank"]), beta=optional(data["beta"]), alpha=optional(data["alpha"]),
-        start=None if data["start"] is None else numbers(data["start"]), oracle=_chosen_oracle(data, code),
-        average=data["average"], **noise,
+        K,
+        len(records),
+        _gll(data, 2),
+        W,
+        epsilon=number(data["epsilon"]),
+        delta=number(data["delta"]),
+        D=optional(data["D"]),
+        rank=optional(data["rank"]),
+        beta=optional(data["beta"]),
+        alpha=optional(data["alpha"]),
+        start=None if data["start"] is None else numbers(data["start"]),
+        oracle=_chosen_oracle(data, code),
+        average=data["average"],
+        **noise,
     )
     trace.mark(0, "beta", p.smoothing.beta)
     trace.mark(0, "alpha", p.smoothing.alpha)
@@ -192,9 +200,18 @@ def _frank_wolfe(K: Numbers, variant: str, data: Json, given: _Given) -> Result:
     W, records = feasible_set(data["set"]), dataset(data["dataset"])
     code, module, trace = given.code, given.code.frank_wolfe, given.trace
     p = module.frank_wolfe_parameters(
-        K, len(records), _gll(data, 1), W, epsilon=number(data["epsilon"]), delta=number(data["delta"]),
-        start=None if data["start"] is None else numbers(data["start"]), T=data["T"], beta=optional(data["beta"]),
-        alpha=optional(data["alpha"]), oracle=_chosen_oracle(data, code), noise=data["noise"],
+        K,
+        len(records),
+        _gll(data, 1),
+        W,
+        epsilon=number(data["epsilon"]),
+        delta=number(data["delta"]),
+        start=None if data["start"] is None else numbers(data["start"]),
+        T=data["T"],
+        beta=optional(data["beta"]),
+        alpha=optional(data["alpha"]),
+        oracle=_chosen_oracle(data, code),
+        noise=data["noise"],
         scale=module.scale_tight if variant == "tight" else module.scale_printed,
     )
     for name, value in (("D", p.D), ("beta", p.smoothing.beta), ("alpha", p.smoothing.alpha)):
@@ -236,9 +253,17 @@ def _plan(data: Json, code: Any) -> tuple[Any, ...]:
 def _guided(K: Numbers, variant: str, data: Json, given: _Given) -> Result:
     code = given.code
     done = _body(code.guided, "proximally_guided", variant)(
-        K, weak_loss(data), feasible_set(data["set"]), dataset(data["dataset"]), rounds=data["rounds"],
-        plan=_plan(data, code), mu=number(data["mu"]), tape=given.tape, start=_start(K, data),
-        beta=optional(data["beta"]), trace=given.trace,
+        K,
+        weak_loss(data),
+        feasible_set(data["set"]),
+        dataset(data["dataset"]),
+        rounds=data["rounds"],
+        plan=_plan(data, code),
+        mu=number(data["mu"]),
+        tape=given.tape,
+        start=_start(K, data),
+        beta=optional(data["beta"]),
+        trace=given.trace,
     )
     return given.result(done.largest_gap, w=done.w)
 
@@ -299,5 +324,3 @@ DRAWS: Mapping[str, Callable[[str, Json, Any], Any]] = {
     "alg:nSFW": _noisy_draws,
     "Alg:PGPSMD": _guided_draws,
 }
-
-

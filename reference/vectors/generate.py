@@ -17,9 +17,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from reference.numbers import MP, Ball, Undecided, Vector, _as_fraction
-from reference.tape import TapeError
-from reference.trace_events import TraceEvent
+from reference.numerics.numbers import MP, Ball, Undecided, Vector, _as_fraction
+from reference.numerics.tape import TapeError
+from reference.paper.events import TraceEvent
 from reference.vectors.cases import Case, Family, seeded, tape
 from reference.vectors.encode import (
     TooWide,

@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 from reference.convex.moreau import REAL_LINE, Interval
-from reference.numbers import INF, Numbers, Real
-from reference.setting.checks import exact, require
+from reference.numerics.numbers import INF, Numbers, Real
+from reference.numerics.preconditions import exact, require
 from reference.setting.data import Example
 from reference.setting.losses import (
     Absolute,

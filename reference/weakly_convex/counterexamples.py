@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from reference.inventory import load
-from reference.numbers import Ball, Float64, Numbers, Real, Vector, norm
+from reference.numerics.numbers import Ball, Float64, Numbers, Real, Vector, norm
+from reference.numerics.tape import ZeroTape
+from reference.paper.inventory import load
+from reference.paper.registry import Counterexample, counterexample
 from reference.privacy import gaussian_delta, gaussian_mu_safe
-from reference.registry import Counterexample, counterexample
 from reference.setting.data import Example
 from reference.setting.losses_weak import RobustPhaseRetrieval, SquareResidual
 from reference.setting.sets import Box
-from reference.tape import ZeroTape
 from reference.weakly_convex import weak_convexity as wc
 from reference.weakly_convex.functions import absolute, inner, linear, quadratic, square_residual
 from reference.weakly_convex.mirror import duality_map, geometry, half_square, p_bar_printed
@@ -432,8 +432,7 @@ def the_proof_cites_itself() -> Counterexample:
     shown = kinds == ["proposition", "proposition", "theorem"] and numbers == [29, 28, 27]
     return Counterexample(
         shown,
-        f"cited {kinds[0]} {numbers[0]} inside its own proof, meant {numbers[1]}; number {numbers[2]} is a "
-        f"{kinds[2]}",
+        f"cited {kinds[0]} {numbers[0]} inside its own proof, meant {numbers[1]}; number {numbers[2]} is a {kinds[2]}",
     )
 
 

@@ -19,8 +19,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from reference.numbers import INF, Numbers, Real, Vector
-from reference.setting.checks import exact_tuple, require
+from reference.numerics.numbers import INF, Numbers, Real, Vector
+from reference.numerics.preconditions import exact_tuple, require
 from reference.setting.data import Example
 from reference.setting.losses_weak import SeparablePenalty, WeaklyConvexLoss, WeakScalarLoss
 

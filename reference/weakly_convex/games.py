@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from reference.setting.checks import require
+from reference.numerics.preconditions import require
 
 
 @dataclass(frozen=True)

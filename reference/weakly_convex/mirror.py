@@ -43,7 +43,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from reference.numbers import (
+from reference.numerics.numbers import (
     INF,
     MP,
     Ball,
@@ -57,7 +57,7 @@ from reference.numbers import (
     dual_norm,
     norm,
 )
-from reference.setting.checks import require
+from reference.numerics.preconditions import require
 from reference.setting.sets import Box, BoxPolytope, CrossPolytope, FeasibleSet, LpBall, WholeSpace
 
 # -------------------------------------------------------------------------------------------- geometry

@@ -40,9 +40,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from reference.numbers import Exact, Float64, Numbers, Real, Vector, norm
-from reference.registry import claims, implements
-from reference.setting.checks import require
+from reference.numerics.numbers import Exact, Float64, Numbers, Real, Vector, norm
+from reference.numerics.preconditions import require
+from reference.paper.registry import claims, implements
 from reference.setting.data import Example
 from reference.setting.losses_weak import WeaklyConvexLoss, WeakPredictorLoss, WeakScalarLoss
 from reference.setting.sets import FeasibleSet

@@ -42,14 +42,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from reference.numbers import Exact, Float64, Numbers, Real, Vector, dual_exponent
-from reference.registry import claims, implements
-from reference.setting.checks import require
+from reference.numerics.numbers import Exact, Float64, Numbers, Real, Vector, dual_exponent
+from reference.numerics.preconditions import require
+from reference.numerics.tape import Draw, Tape, reading
+from reference.paper.events import Trace, mark
+from reference.paper.registry import claims, implements
 from reference.setting.data import Example
 from reference.setting.losses_weak import WeaklyConvexLoss
 from reference.setting.sets import FeasibleSet
-from reference.tape import Draw, Tape, reading
-from reference.trace_events import Trace, mark
 from reference.weakly_convex.mirror import Geometry, check_exponent, geometry, p_bar_printed
 from reference.weakly_convex.strongly_convex import (
     Plan,

@@ -85,14 +85,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from reference.numbers import Exact, Float64, Numbers, Real, Vector, dual_exponent, norm
-from reference.registry import claims, implements
-from reference.setting.checks import require
+from reference.numerics.numbers import Exact, Float64, Numbers, Real, Vector, dual_exponent, norm
+from reference.numerics.preconditions import require
+from reference.numerics.tape import Draw, Tape
+from reference.paper.events import Trace, mark
+from reference.paper.registry import claims, implements
 from reference.setting.data import Example
 from reference.setting.losses_weak import WeaklyConvexLoss, WeakPredictorLoss
 from reference.setting.sets import FeasibleSet
-from reference.tape import Draw, Tape
-from reference.trace_events import Trace, mark
 from reference.weakly_convex.mirror import Geometry, Step, duality_map, geometry, mirror_step
 
 # ------------------------------------------------------------------------------------------- constants

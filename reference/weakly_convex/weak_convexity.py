@@ -42,9 +42,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from reference.numbers import INF, Numbers, Real, Vector, norm
-from reference.registry import claims, implements
-from reference.setting.checks import require
+from reference.numerics.numbers import INF, Numbers, Real, Vector, norm
+from reference.numerics.preconditions import require
+from reference.paper.registry import claims, implements
 from reference.weakly_convex.functions import PiecewiseQuadratic, Point, inner, modulus
 from reference.weakly_convex.games import matrix_game
 

@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pytest
 
-from audit import prose
-from audit.cli import build_parser, command_modules, main
+from audit.cli.main import build_parser, command_modules, main
+from audit.trace import prose
 
 ROOT = Path(__file__).parents[2]
 TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audit import cli
-from audit.crosscheck import ExecClient, Report, crosscheck, python_client
+from audit.cli import main as cli
+from audit.crosscheck.compare import ExecClient, Report, crosscheck, python_client
 
 HERE = Path(__file__).parents[2] / "examples" / "crosscheck"
 
@@ -109,8 +109,8 @@ def test_the_estimator_is_an_estimator(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 BROKEN = """
-from audit.mutants.catalogue import MUTANTS
-from audit.mutants import client
+from mutants.catalogue import MUTANTS
+from mutants import client
 
 run = client(next(m for m in MUTANTS if m.id == "phased-sigma-without-four")).target
 """

@@ -41,9 +41,10 @@ def test_an_example_finds_the_mistake_and_clears_the_right_one(name: str) -> Non
 def test_the_slip_is_named_with_its_line() -> None:
     source = (EXAMPLES / "frank_wolfe_slip.py").read_text(encoding="utf-8").splitlines()
     line = next(i for i, text in enumerate(source, start=1) if "rng.laplace(B, " in text)
-    assert f"scale-as-loc: Generator.laplace: laplace(loc=16, scale=1) at frank_wolfe_slip.py:{line}" in run(
-        "examples/frank_wolfe_slip.py"
-    ).stdout
+    assert (
+        f"scale-as-loc: Generator.laplace: laplace(loc=16, scale=1) at frank_wolfe_slip.py:{line}"
+        in run("examples/frank_wolfe_slip.py").stdout
+    )
 
 
 @pytest.mark.parametrize("name", OPTIONAL)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
-from reference.tape import GRID, Draw, ReplayTape, Values
+from reference.numerics.tape import GRID, Draw, ReplayTape, Values
 from reference.vectors.encode import decimal
 
 Result = Literal["match", "reject", "either"]

@@ -8,9 +8,9 @@ import pytest
 
 from reference.convex.counterexamples import all_counterexamples, le_cam, unsound_shift
 from reference.convex.oracle import value_search_length
-from reference.inventory import load
-from reference.numbers import Float64
-from reference.registry import LINKS, Counterexample
+from reference.numerics.numbers import Float64
+from reference.paper.inventory import load
+from reference.paper.registry import LINKS, Counterexample
 
 OURS = re.compile(r"E3\.\d+|E1\.[123]")
 BY_ID = {getattr(f, LINKS)[0].id: f for f in all_counterexamples()}

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from audit.statements.section3 import cases
+from audit.checks.section3 import cases
 from reference.convex.moreau import (
     Interval,
     envelope,
@@ -30,7 +30,7 @@ from reference.convex.moreau import (
     smoothing_error,
     smoothing_error_printed,
 )
-from reference.numbers import INF, MP, Ball, Float64, Vector, dual_norm, norm
+from reference.numerics.numbers import INF, MP, Ball, Float64, Vector, dual_norm, norm
 from reference.setting import (
     GLL,
     Absolute,

@@ -35,12 +35,12 @@ from reference.convex.noisy_frank_wolfe import (
 )
 from reference.convex.oracle import closed_form_oracle
 from reference.convex.phased_sgd import FEATURE_SLACK
-from reference.editions import errata_of, line_marks
-from reference.numbers import INF, MP, Ball, Float64, Numbers, norm
+from reference.numerics.numbers import INF, MP, Ball, Float64, Numbers, norm
+from reference.numerics.tape import ReplayTape, SeededTape, TapeError, ZeroTape
+from reference.paper.editions import errata_of, line_marks
+from reference.paper.events import Trace
 from reference.privacy import kov_epsilon0, noisy_min_law
 from reference.setting import GLL, Absolute, Box, Example, FeasibleSet, Polytope, Simplex, box_polytope, l1_ball
-from reference.tape import ReplayTape, SeededTape, TapeError, ZeroTape
-from reference.trace_events import Trace
 
 F = Fraction
 GLL1 = GLL(Absolute, 1, 1, 1)
@@ -52,8 +52,7 @@ def made(K: Numbers, n: int, W: FeasibleSet, **more: object) -> FrankWolfeParame
 
 def records(rng: Random, n: int, d: int) -> tuple[Example, ...]:
     return tuple(
-        Example(tuple(F(rng.randint(-64, 64), 64) for _ in range(d)), F(rng.randint(-640, 640), 1000))
-        for _ in range(n)
+        Example(tuple(F(rng.randint(-64, 64), 64) for _ in range(d)), F(rng.randint(-640, 640), 1000)) for _ in range(n)
     )
 
 

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from audit.statements.section3 import cases
+from audit.checks.section3 import cases
 from reference.convex.moreau import Interval, envelope_derivative
 from reference.convex.oracle import (
     Counter,
@@ -28,10 +28,10 @@ from reference.convex.oracle import (
     value_oracle,
     value_search_length,
 )
-from reference.editions import edition, errata_of, line_marks, subsets
-from reference.numbers import MP, Ball, Float64, Numbers, certify
+from reference.numerics.numbers import MP, Ball, Float64, Numbers, certify
+from reference.paper.editions import edition, errata_of, line_marks, subsets
+from reference.paper.events import Trace
 from reference.setting import Absolute, Hinge, Huber, Logistic, PiecewiseLinear, Quantile, ScalarLoss
-from reference.trace_events import Trace
 
 F = Fraction
 

@@ -32,8 +32,10 @@ from reference.convex.phased_sgd import (
     theorem_beta,
     theorem_beta_printed,
 )
-from reference.editions import edition, errata_of, line_marks
-from reference.numbers import MP, Ball, Float64, Numbers, largest_radius, norm
+from reference.numerics.numbers import MP, Ball, Float64, Numbers, largest_radius, norm
+from reference.numerics.tape import ReplayTape, SeededTape, TapeError, ZeroTape
+from reference.paper.editions import edition, errata_of, line_marks
+from reference.paper.events import Trace
 from reference.setting import (
     GLL,
     Absolute,
@@ -48,8 +50,6 @@ from reference.setting import (
     WholeSpace,
     l1_ball,
 )
-from reference.tape import ReplayTape, SeededTape, TapeError, ZeroTape
-from reference.trace_events import Trace
 
 F = Fraction
 
@@ -272,9 +272,7 @@ def test_lemma_8_on_exact_expectations(average: str) -> None:
                 u, points = start, []
                 for t in range(T):
                     ell = labels[code >> t & 1]
-                    u_next = (
-                        u - eta * closed_form_oracle(K, K.vector([u]), K.vector([1]), ell, p.smoothing).derivative
-                    )
+                    u_next = u - eta * closed_form_oracle(K, K.vector([u]), K.vector([1]), ell, p.smoothing).derivative
                     points.append(u_next if average == "last" else u)
                     u = u_next
                 total += risk(sum(points) / T)

@@ -41,10 +41,10 @@ from reference.convex.sensitivity import (
     tuned_risk,
     widest_pair,
 )
-from reference.numbers import MP, Ball, Float64, norm
+from reference.numerics.numbers import MP, Ball, Float64, norm
+from reference.numerics.tape import SeededTape, ZeroTape
 from reference.privacy import gaussian_delta, gaussian_mu
 from reference.setting import GLL, Absolute, EpsilonInsensitive, Example, L2Ball, WholeSpace
-from reference.tape import SeededTape, ZeroTape
 
 F = Fraction
 AVERAGES: tuple[Average, ...] = ("first", "last")
@@ -199,8 +199,11 @@ def test_the_tuned_step_size(average: Average) -> None:
         bound = excess_risk(K, tuned)
         assert bound <= tuned_risk(K, plain), (j, d)
         assert curvature(K, tuned) < 1.23
-        others = [excess_risk(K, replace(tuned, stretch=tuned.stretch * f)) for f in (0.5, 0.8, 1.25, 2)
-                  if curvature(K, tuned) * f < 2]
+        others = [
+            excess_risk(K, replace(tuned, stretch=tuned.stretch * f))
+            for f in (0.5, 0.8, 1.25, 2)
+            if curvature(K, tuned) * f < 2
+        ]
         assert average == "last" or bound <= 1.01 * min(others) or tuned_risk(K, plain) > 1, (j, d, bound, others)
         tight = replace(plain, sigma=tight_sigma(K, epsilon, delta, average))
         assert bound <= excess_risk(K, tight) * (1 + 1e-9) or bound > 1

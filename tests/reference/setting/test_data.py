@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as hs
 
-from reference.numbers import MP, Ball, Float64
+from reference.numerics.numbers import MP, Ball, Float64
 from reference.setting.data import Example, add, are_neighbours, remove, replace_one
 
 DATASETS = hs.lists(hs.integers(0, 2), max_size=5).map(tuple)

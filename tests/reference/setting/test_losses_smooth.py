@@ -4,12 +4,12 @@ from fractions import Fraction
 from functools import partial
 
 import pytest
+import strategies as st
+from constants import into_ball, largest, lipschitz_quotient, smoothness_quotient
 from hypothesis import given, settings, target
 from hypothesis import strategies as hs
 
-from audit import strategies as st
-from audit.constants import into_ball, largest, lipschitz_quotient, smoothness_quotient
-from reference.numbers import INF, MP, Ball, Float64, dual_norm, norm
+from reference.numerics.numbers import INF, MP, Ball, Float64, dual_norm, norm
 from reference.setting.data import Example
 from reference.setting.losses import (
     GemanMcClure,

@@ -4,13 +4,13 @@ import itertools
 from fractions import Fraction
 
 import pytest
+import strategies as st
+from constants import into_ball
 from hypothesis import assume, given, settings, target
 from hypothesis import strategies as hs
 
-from audit import strategies as st
-from audit.climb import climb
-from audit.constants import into_ball
-from reference.numbers import INF, MP, Ball, Float64, Undecided, norm
+from audit.auditor.search.climb import climb
+from reference.numerics.numbers import INF, MP, Ball, Float64, Undecided, norm
 from reference.setting.hull import hull_meets_box
 from reference.setting.sets import (
     Box,
@@ -138,9 +138,7 @@ def test_undecided_is_raised_and_a_certain_no_outweighs_it(W):
 
 def is_projection(W, K, w, u, others, slack=Fraction(1, 10**25)):
     """u ∈ W and ⟨w − u, v − u⟩ ≤ 0 for the other points v of W: this characterises the nearest point."""
-    return W.contains(K, u, slack) and all(
-        K.le((w - u) @ (K.vector(v) - u), K(slack * 100)) for v in others
-    )
+    return W.contains(K, u, slack) and all(K.le((w - u) @ (K.vector(v) - u), K(slack * 100)) for v in others)
 
 
 @given(hs.sampled_from(PROJECTABLE), st.vectors(3, 5), hs.data())

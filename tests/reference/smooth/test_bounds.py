@@ -7,7 +7,8 @@ from itertools import product
 
 import pytest
 
-from reference.numbers import INF, Ball, Float64
+from reference.numerics.numbers import INF, Ball, Float64
+from reference.numerics.tape import SeededTape
 from reference.setting import Example, GemanMcClure, L2Ball, LpBall, Sigmoid, SquaredTanh, l1_ball
 from reference.smooth import bounds as bd
 from reference.smooth.calibration import laplace_scale_printed
@@ -16,7 +17,6 @@ from reference.smooth.parameters import largest_batch, noisy_plan, poly_plan
 from reference.smooth.poly_sfw import poly_sfw, poly_sfw_tight, recursive_estimate
 from reference.smooth.rounds import Batches, Gradients, population_gap, population_gradient
 from reference.smooth.sensitivity import batch_sizes, decay, round_sums, step_size
-from reference.tape import SeededTape
 
 K = Float64()
 B = Ball(128)

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from reference.numbers import Ball, Float64
+from reference.numerics.numbers import Ball, Float64
 from reference.privacy import dp_delta, dp_epsilon, gaussian_delta, gaussian_mu, pure_composition_delta
 from reference.setting import Example, Polytope, SquaredTanh, l1_ball
 from reference.smooth import calibration as c
@@ -90,10 +90,10 @@ def test_printed_scale_is_pure_dp_in_all_rounds():
 
 @pytest.mark.parametrize("corrected", [False, True])
 def test_deviations_are_those_of_the_algorithm(corrected):
+    from reference.numerics.tape import SeededTape
+    from reference.paper.events import Trace
     from reference.setting import L2Ball
     from reference.smooth.noisy_sfw import noisy_sfw, noisy_sfw_printed
-    from reference.tape import SeededTape
-    from reference.trace_events import Trace
 
     trace, loss = Trace(), SquaredTanh(R=1, p=2)
     data = tuple(Example((Fraction(i, 40), 0), 1) for i in range(40))
@@ -111,9 +111,9 @@ def test_deviations_are_those_of_the_algorithm(corrected):
 @pytest.mark.parametrize("noise", ["laplace", "gumbel"])
 def test_scale_that_the_tight_algorithm_uses(noise):
     """The s in its trace makes all transcripts of its T − 1 = 3 steps ε-DP at δ = 0, and is nearly attained."""
+    from reference.numerics.tape import SeededTape
+    from reference.paper.events import Trace
     from reference.smooth.poly_sfw import poly_sfw_tight
-    from reference.tape import SeededTape
-    from reference.trace_events import Trace
 
     sizes, W, trace = s.batch_sizes(40, 3), Polytope([[0], [1]]), Trace()
     data = (Example((1,)),) * sum(sizes)

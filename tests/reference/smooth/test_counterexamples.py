@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 
 import reference.smooth.counterexamples as module
-from reference.inventory import load
-from reference.numbers import Ball, Float64
-from reference.registry import LINKS
+from reference.numerics.numbers import Ball, Float64
+from reference.paper.inventory import load
+from reference.paper.registry import LINKS
 from reference.smooth.counterexamples import floor_bias, random_batch_delta
 from reference.smooth.noisy_sfw import failure_threshold
 from reference.smooth.parameters import poly_parameters

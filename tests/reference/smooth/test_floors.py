@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from reference.numbers import Ball, Float64
+from reference.numerics.numbers import Ball, Float64
 from reference.smooth import bounds
 from reference.smooth.counterexamples import floor_over_rate, noisy_floor_over_rate
 from reference.smooth.floors import BERRY_ESSEEN, gap_floor, instance_mean

@@ -6,8 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from reference.editions import errata_of, line_marks
-from reference.numbers import MP, Ball, Float64
+from reference.numerics.numbers import MP, Ball, Float64
+from reference.numerics.tape import RecordingTape, SeededTape, ZeroTape
+from reference.paper.editions import errata_of, line_marks
+from reference.paper.events import Trace
 from reference.privacy import gaussian_delta, gaussian_mu
 from reference.setting import Example, L2Ball, LpBall, SquaredTanh
 from reference.smooth.calibration import corrected_pair_mu, dimension_factor, printed_pair_mu
@@ -26,8 +28,6 @@ from reference.smooth.noisy_sfw import (
 )
 from reference.smooth.rounds import samples_needed
 from reference.smooth.sensitivity import batch_sizes, record_bound, step_size
-from reference.tape import RecordingTape, SeededTape, ZeroTape
-from reference.trace_events import Trace
 
 K = Float64()
 

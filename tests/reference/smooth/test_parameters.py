@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from reference.numbers import Float64
+from reference.numerics.numbers import Float64
 from reference.smooth.bounds import gap_tight, noisy_gap_tight
 from reference.smooth.parameters import (
     Rounds,

@@ -6,13 +6,13 @@ from fractions import Fraction
 
 import pytest
 
-from reference.editions import errata_of, line_marks
-from reference.numbers import MP, Ball, Float64
+from reference.numerics.numbers import MP, Ball, Float64
+from reference.numerics.tape import RecordingTape, SeededTape, TapeError, ZeroTape
+from reference.paper.editions import errata_of, line_marks
+from reference.paper.events import Trace
 from reference.setting import Example, Polytope, SquaredTanh, l1_ball
 from reference.smooth.poly_sfw import draws, poly_sfw, poly_sfw_printed, poly_sfw_tight, poly_sfw_with, tight_draws
 from reference.smooth.rounds import check_rounds, output_index, samples_needed, samples_needed_printed
-from reference.tape import RecordingTape, SeededTape, TapeError, ZeroTape
-from reference.trace_events import Trace
 
 K = Float64()
 LOSS = SquaredTanh(R=1, p=1)

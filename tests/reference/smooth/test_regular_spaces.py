@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.numbers import INF, Ball, Float64
+from reference.numerics.numbers import INF, Ball, Float64
 from reference.smooth import regular_spaces as rs
 
 K = Float64()

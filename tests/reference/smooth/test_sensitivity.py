@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference.numbers import Ball, Float64
+from reference.numerics.numbers import Ball, Float64
+from reference.numerics.tape import SeededTape
+from reference.paper.events import Trace
 from reference.setting import Box, Example, SquaredTanh, l1_ball
 from reference.smooth import sensitivity as s
 from reference.smooth.poly_sfw import poly_sfw
-from reference.tape import SeededTape
-from reference.trace_events import Trace
 
 K = Float64()
 B = Ball(96)

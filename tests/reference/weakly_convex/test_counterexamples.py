@@ -2,8 +2,8 @@
 
 import pytest
 
-from reference.inventory import load
-from reference.registry import LINKS, Counterexample
+from reference.paper.inventory import load
+from reference.paper.registry import LINKS, Counterexample
 from reference.weakly_convex import counterexamples
 
 FUNCTIONS = {

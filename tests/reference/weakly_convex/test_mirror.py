@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reference.numbers import INF, MP, Ball, Float64, Vector, norm
+from reference.numerics.numbers import INF, MP, Ball, Float64, Vector, norm
 from reference.setting.sets import Box, FeasibleSet, LpBall, Polytope, Simplex, WholeSpace, box_polytope, l1_ball
 from reference.weakly_convex import mirror
 from reference.weakly_convex.mirror import Geometry, geometry, mirror_step

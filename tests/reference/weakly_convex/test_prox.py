@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reference.numbers import Ball, Float64, dual_exponent, norm
+from reference.numerics.numbers import Ball, Float64, dual_exponent, norm
 from reference.setting.data import Example
 from reference.setting.losses_weak import (
     MCP,

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from reference.editions import edition, errata_of, line_marks
-from reference.numbers import MP, Ball, Float64, norm
+from reference.numerics.numbers import MP, Ball, Float64, norm
+from reference.numerics.tape import RecordingTape, SeededTape, ZeroTape
+from reference.paper.editions import edition, errata_of, line_marks
+from reference.paper.events import Trace
 from reference.privacy import gaussian_mu_safe
 from reference.setting.data import Example
 from reference.setting.losses_weak import MCP, NegativeQuadratic, RobustPhaseRetrieval
 from reference.setting.sets import Box, L2Ball, LpBall
-from reference.tape import RecordingTape, SeededTape, ZeroTape
-from reference.trace_events import Trace
 from reference.weakly_convex import proximal_guided as pg
 from reference.weakly_convex.functions import linear, mcp, scad, square_residual
 from reference.weakly_convex.mirror import geometry
@@ -267,7 +267,6 @@ def test_a_bad_plan_is_not_credited_with_doing_nothing():
     assert idle.square < bad.square
     with pytest.raises(ValueError, match="at most the 100 points"):
         pg.guarantee(K, at, MU, 11, plan=(Phase(101, 1),))
-
 
 
 @pytest.mark.statement("thm:nsmth_ncnvx", kind="certified")

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from reference.numbers import INF, MP, Ball, Float64, Vector, certify, dual_exponent, norm
+from reference.numerics.numbers import INF, MP, Ball, Float64, Vector, certify, dual_exponent, norm
+from reference.numerics.tape import RecordingTape, SeededTape, TapeError, ZeroTape, reading
 from reference.privacy import gaussian_delta, gaussian_mu_safe, gdp_composition
 from reference.setting.data import Example, replace_one
 from reference.setting.losses_weak import MCP, RobustPhaseRetrieval, TanhRegression
 from reference.setting.sets import Box, LpBall, WholeSpace
-from reference.tape import RecordingTape, SeededTape, TapeError, ZeroTape, reading
 from reference.weakly_convex import strongly_convex as sc
 from reference.weakly_convex.functions import RegularisedRegression
 from reference.weakly_convex.mirror import bregman, geometry

@@ -6,7 +6,7 @@ from fractions import Fraction as Q
 
 import pytest
 
-from reference.numbers import INF, Ball, Float64
+from reference.numerics.numbers import INF, Ball, Float64
 from reference.setting.losses_weak import MCP, SCAD, NotWeaklyConvex, SquareResidual, TanhResidual
 from reference.weakly_convex import weak_convexity as wc
 from reference.weakly_convex.functions import (

@@ -1,0 +1,243 @@
+"""Hyper-parameters × neighbours at one error level.
+
+    result = audit_grid(lambda **p: estimator(TheirModel, **p), {"epsilon": [0.5, 1], "batch": [1, 4]},
+    neighbour_pairs()) print(result); result.write_html("grid.html")
+
+Every cell is an audit of its own at level α/m, m cells in all: with probability 1 − α no correct cell is called
+violated and every lower bound holds (Bonferroni). The claim of a cell is `epsilon=`, or its own parameter "epsilon".
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from audit.auditor.api import audit_dp
+from audit.auditor.search.pairs import NamedPair
+from audit.auditor.terms.result import AuditResult, Finding
+from audit.runtime.markup import Html, tag
+
+GRID_SAMPLES = 500
+"""Draws a side and cell, unless said."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One audit of the grid."""
+
+    parameters: dict[str, Any]
+    pair: str
+    result: AuditResult
+
+    @property
+    def text(self) -> str:
+        """The bound with a mark: ✗ violated, · consistent, ! error; an asterisk for findings."""
+        r = self.result
+        star = "*" if noted(r) else ""
+        if r.verdict == "error":
+            return f"! error{star}"
+        return f"{'✗' if r.violated else '·'} {r.epsilon_lower:.2f}{star}"
+
+
+NOTES = frozenset({"global-state", "warns", "not-neighbours", "repeated-floats"})
+"""Findings that are remarks, not suspicions."""
+
+
+def noted(result: AuditResult) -> list[Finding]:
+    """The findings that deserve a look."""
+    return [f for f in result.findings if f.kind not in NOTES]
+
+
+@dataclass
+class GridResult:
+    """All cells, at one error level. Prints as a matrix."""
+
+    cells: list[Cell]
+    confidence: float
+    seconds: float
+    rows: list[str] = field(default_factory=list)
+    columns: list[str] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> str:
+        """One of "violated" (some cell is), "error" (nothing could be tested) and "consistent"."""
+        seen = {c.result.verdict for c in self.cells}
+        return "violated" if "violated" in seen else "consistent" if "consistent" in seen else "error"
+
+    @property
+    def violations(self) -> list[Cell]:
+        """The cells that refute their claim."""
+        return [c for c in self.cells if c.result.violated]
+
+    @property
+    def findings(self) -> list[tuple[Finding, int]]:
+        """Each kind of finding once, with the number of cells that show it."""
+        first: dict[str, Finding] = {}
+        count: dict[str, int] = {}
+        for cell in self.cells:
+            for finding in cell.result.findings:
+                first.setdefault(finding.kind, finding)
+                count[finding.kind] = count.get(finding.kind, 0) + 1
+        return [(first[k], count[k]) for k in first]
+
+    def cell(self, row: str, column: str) -> Cell:
+        """The cell at these headings."""
+        return self.cells[self.rows.index(row) * len(self.columns) + self.columns.index(column)]
+
+    def __str__(self) -> str:
+        broken = len(self.violations)
+        head = (
+            f"{self.verdict.upper()}: {broken} of {len(self.cells)} cells refute their claim, at"
+            f" {100 * self.confidence:g} % confidence for all cells together ({self.seconds:.2g} s)"
+        )
+        table = [["", *self.columns]]
+        table += [[row, *(self.cell(row, column).text for column in self.columns)] for row in self.rows]
+        widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
+        lines = ["  ".join(text.ljust(w) for text, w in zip(line, widths, strict=True)).rstrip() for line in table]
+        key = "✗ violated, · consistent, ! could not be tested; the number is the lower bound on ε; * see the findings"
+        found = [f"  noticed in {count} cells: {finding}" for finding, count in self.findings]
+        return "\n".join([head, *lines, key, *found])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        cells = [{"parameters": c.parameters, "pair": c.pair, "result": c.result.to_dict()} for c in self.cells]
+        return {"verdict": self.verdict, "confidence": self.confidence, "seconds": self.seconds, "cells": cells}
+
+    def to_html(self) -> str:
+        """A page with a heat map: the redder a cell, the further its bound is above its claim."""
+        head = tag("tr", tag("th", ""), *(tag("th", c, scope="col") for c in self.columns))
+        body = [
+            tag("tr", tag("th", row, scope="row"), *(_heat(self.cell(row, column)) for column in self.columns))
+            for row in self.rows
+        ]
+        found = [tag("li", f"{finding} (in {count} cells)") for finding, count in self.findings]
+        page = tag(
+            "html",
+            tag("head", tag("meta", charset="utf-8"), tag("title", "DP audit grid"), tag("style", Html(_STYLE))),
+            tag(
+                "body",
+                tag("h1", "DP audit grid"),
+                tag("p", str(self).splitlines()[0]),
+                tag("table", head, *body),
+                tag("p", "The number is the lower bound on ε; the colour compares it with the claim of its cell."),
+                tag("ul", *found) if found else "",
+            ),
+            lang="en",
+        )
+        return f"<!doctype html>\n{page}\n"
+
+    def write_html(self, path: str | Path) -> None:
+        """Write the heat map."""
+        Path(path).write_text(self.to_html(), encoding="utf-8")
+
+
+_STYLE = (
+    "body{font:15px/1.5 system-ui,sans-serif;margin:2rem;max-width:70rem}table{border-collapse:collapse}"
+    "th{font-weight:600;text-align:left;padding:.3rem .6rem}td{padding:.3rem .6rem;text-align:right;"
+    "border:1px solid #fff;font-variant-numeric:tabular-nums;color:#111}"
+    "td.error{background:#ccc}td.violated{font-weight:700}"
+)
+
+
+def _heat(cell: Cell) -> Html:
+    """A coloured cell: white at 0, yellow at the claim, red at three times the claim and above."""
+    r = cell.result
+    title = str(r)
+    if r.verdict == "error":
+        return tag("td", cell.text, class_="error", title=title)
+    ratio = min(3.0, r.epsilon_lower / max(r.claimed_epsilon, 1e-9))
+    low, high, share = (
+        ((255, 255, 255), (255, 240, 150), ratio) if ratio <= 1 else ((255, 240, 150), (230, 70, 50), (ratio - 1) / 2)
+    )
+    colour = ",".join(str(round(a + share * (b - a))) for a, b in zip(low, high, strict=True))
+    return tag("td", cell.text, class_=r.verdict, title=title, style=f"background:rgb({colour})")
+
+
+def audit_grid(
+    make: Callable[..., Any],
+    grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]],
+    pairs: Sequence[Any] | Mapping[str, tuple[Any, Any]],
+    *,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    samples: int | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    seconds: float | None = None,
+    progress: Callable[[str], None] | None = None,
+    **options: Any,
+) -> GridResult:
+    """Audit `make(**parameters)` for every combination of hyper-parameters and every pair, at one error level.
+
+    `grid` maps names to values (all combinations) or lists the combinations; `pairs` holds `NamedPair`s, (dataset,
+    neighbour) tuples, or a dict of named ones. `samples` counts draws a side and cell; `seconds` is shared by all
+    cells. Other keywords go to `audit_dp`.
+    """
+    started = time.monotonic()
+    combinations, named = _combinations(grid), _named(pairs)
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence = {confidence!r} must be strictly between 0 and 1, e.g. 0.95")
+    total = len(combinations) * len(named)
+    level = (1 - confidence) / total
+    if samples is None and seconds is None:
+        samples = GRID_SAMPLES
+    cells = []
+    for number, (parameters, pair) in enumerate(itertools.product(combinations, named)):
+        result = audit_dp(
+            make(**parameters),
+            pair.dataset,
+            pair.neighbour,
+            epsilon=_claim(parameters, epsilon),
+            delta=delta,
+            samples=samples,
+            confidence=1 - level,
+            seed=seed + number,
+            seconds=None if seconds is None else seconds / total,
+            **({"neighbours": pair.relation} | options),
+        )
+        cells.append(Cell(parameters, pair.name, result))
+        if progress is not None:
+            progress(f"{number + 1} of {total}: {_row(parameters)} | {pair.name}: {cells[-1].text}")
+    rows, columns = [_row(p) for p in combinations], [p.name for p in named]
+    return GridResult(cells, confidence, time.monotonic() - started, rows, columns)
+
+
+def _combinations(grid: Any) -> list[dict[str, Any]]:
+    if isinstance(grid, Mapping):
+        values = [list(v) if isinstance(v, Sequence) and not isinstance(v, str) else [v] for v in grid.values()]
+        out = [dict(zip(grid, chosen, strict=True)) for chosen in itertools.product(*values)]
+    else:
+        out = [dict(p) for p in grid]
+    if not out:
+        raise ValueError(f"grid = {grid!r} has no combinations: give each parameter at least one value")
+    return out
+
+
+def _named(pairs: Any) -> list[NamedPair]:
+    if isinstance(pairs, Mapping):
+        out = [NamedPair(str(k), *v) for k, v in pairs.items()]
+    else:
+        out = [p if isinstance(p, NamedPair) else NamedPair(f"pair {i}", *p) for i, p in enumerate(pairs)]
+    if not out:
+        raise ValueError("pairs = [] must hold at least one pair")
+    if len({p.name for p in out}) < len(out):
+        raise ValueError(f"pairs = {[p.name for p in out]} must have different names")
+    return out
+
+
+def _claim(parameters: dict[str, Any], epsilon: float | None) -> float:
+    claimed = parameters.get("epsilon") if epsilon is None else epsilon
+    if not isinstance(claimed, int | float) or math.isnan(claimed):
+        raise ValueError(
+            'epsilon = None: say what is claimed with epsilon=, or make "epsilon" one of the parameters of the grid'
+        )
+    return float(claimed)
+
+
+def _row(parameters: dict[str, Any]) -> str:
+    return ", ".join(f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}" for k, v in parameters.items()) or "default"

@@ -1,0 +1,166 @@
+"""Wide outputs (vectors up to thousands of coordinates) reduced to a few telling columns.
+
+Learned on training rows: the linear discriminant (difference of the two means through the inverse pooled covariance),
+a diagonal quadratic discriminant (coordinates whose variance differs), the coordinates with the largest mean
+difference, and label-free summaries: largest and smallest standardised coordinate, squared norm, finest granularity,
+number of tokens. A coordinate that may be a token (True, None, a word) counts as several: one indicator for each
+frequent token.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from audit.auditor.learn.features import lowest_bit
+from audit.auditor.terms.outputs import Table
+
+Array = np.ndarray
+
+WIDE = 12
+"""Outputs with more leaves than this are reduced first."""
+FULL_COVARIANCE = 400
+"""Beyond this many coordinates the covariance is taken as diagonal."""
+TOP = 4
+COLUMNS = TOP + 7
+"""Of a reduced table before the telling ones are kept."""
+FOLDS = 5
+MANY_ROWS = 100
+"""So many rows a coordinate tell the directions almost exactly."""
+CENTRE_ROWS = 2000
+"""Rows whose median is the origin of each coordinate: where it lies hardly matters."""
+LEVELS, MOST_LEVELS, RARE = 8, 4096, 8
+"""Indicators a coordinate, and in all; a token seen less often than RARE in the first CENTRE_ROWS rows has none."""
+
+
+@dataclass(frozen=True)
+class Reducer:
+    """The fitted projections."""
+
+    centre: Array
+    spread: Array
+    direction: Array
+    curvature: Array
+    top: Array
+    signs: Array
+    grained: bool
+    levels: Array
+    """Of each indicator: the coordinate and the token."""
+    kept: Array | None = None
+
+    @staticmethod
+    def fit(table: Table, labels: Array) -> Reducer:
+        """Means, covariance and the coordinates that differ most."""
+        levels = _levels(table)
+        x = _coordinates(table, levels, 0.0)
+        one, zero = x[labels == 1], x[labels == 0]
+        centre = np.median(x[:CENTRE_ROWS], axis=0)
+        gap = one.mean(axis=0) - zero.mean(axis=0)
+        v1, v0 = one.var(axis=0), zero.var(axis=0)
+        pooled = (v1 + v0) / 2
+        floor = max(float(pooled.max()) * 1e-9, 1e-300)
+        spread = np.sqrt(np.maximum(pooled, floor))
+        noise = np.sqrt(v1 / max(len(one), 1) + v0 / max(len(zero), 1)) + np.sqrt(floor)
+        top = np.argsort(-np.abs(gap) / noise, kind="stable")[:TOP]
+        curvature = (1 / np.maximum(v0, floor) - 1 / np.maximum(v1, floor)) / 2
+        doubt = np.sqrt(8 / max(len(labels), 1)) / np.maximum(pooled, floor)
+        curvature = np.where(np.abs(curvature) > 2.5 * doubt, curvature, 0.0)
+        grained = bool(np.any(np.frexp(x[:50])[0] * 2.0**53 % 2 != 0))
+        signs = np.where(gap[top] < 0, -1.0, 1.0)
+        return Reducer(centre, spread, _discriminant(one, zero, gap, spread), curvature, top, signs, grained, levels)
+
+    @staticmethod
+    def learn(table: Table, labels: Array) -> tuple[Reducer, Table]:
+        """The reducer, and the training rows reduced as rows that it has not seen would be.
+
+        On the rows it was fitted to a discriminant of few rows and many coordinates separates the labels even if
+        nothing does; a regression on such columns would be far too sure. So, unless there are many rows, each fold is
+        reduced by what the other folds say.
+        """
+        reducer = Reducer.fit(table, labels)
+        if len(table) >= MANY_ROWS * table.width or min(labels.sum(), (1 - labels).sum()) < FOLDS * 2:
+            columns = reducer.reduce(table).numbers
+        else:
+            columns = np.empty((len(table), COLUMNS))
+            fold = np.arange(len(table)) % FOLDS
+            for f in range(FOLDS):
+                inside, outside = np.flatnonzero(fold == f), np.flatnonzero(fold != f)
+                other = Reducer.fit(table.take(outside), labels[outside])
+                columns[inside] = other.reduce(table.take(inside)).numbers
+        kept = _telling(columns, labels)
+        return replace(reducer, kept=kept), Table(columns[:, kept], None, table.keys)
+
+    def reduce(self, table: Table) -> Table:
+        """The few columns, as a narrow table with the same keys; those that are not kept are not worked out."""
+        x = _coordinates(table, self.levels, self.centre[: table.width])
+        away = x - self.centre
+
+        @functools.cache
+        def z() -> Array:
+            return np.asarray(away / self.spread)
+
+        columns: list[Callable[[], Array]] = [
+            lambda: away @ self.direction,
+            lambda: (away * away) @ self.curvature,
+            lambda: z().max(axis=1),
+            lambda: z().min(axis=1),
+            lambda: np.einsum("ij,ij->i", z(), z()),
+            *(functools.partial(_oriented, x, j, s) for j, s in zip(self.top, self.signs, strict=True)),
+            lambda: lowest_bit(x).min(axis=1) if self.grained else np.zeros(len(x)),
+            lambda: (table.token_matrix() != 0).sum(axis=1).astype(float),
+        ]
+        kept = range(len(columns)) if self.kept is None else self.kept
+        return Table(np.stack([columns[j]() for j in kept], axis=1), None, table.keys)
+
+
+def _levels(table: Table) -> Array:
+    """The tokens that get an indicator: at each coordinate the frequent ones but the most frequent.
+
+    Being a number (token 0), or beyond the end of a shorter output, is such a token, too.
+    """
+    found: list[tuple[int, int]] = []
+    for leaf in range(0 if table.tokens is None else table.width):
+        assert table.tokens is not None
+        codes, counts = np.unique(table.tokens[:CENTRE_ROWS, leaf], return_counts=True)
+        order = np.argsort(-counts, kind="stable")[1 : LEVELS + 1]
+        found += [(leaf, int(codes[i])) for i in order if counts[i] >= RARE]
+    return np.array(found[:MOST_LEVELS], dtype=np.int64).reshape(-1, 2)
+
+
+def _coordinates(table: Table, levels: Array, filler: Any) -> Array:
+    """The numbers, with `filler` in place of tokens, and the indicators of tokens."""
+    if table.tokens is None and len(levels) == 0:
+        return table.numbers
+    numbers = np.where(np.isfinite(table.numbers), table.numbers, filler)
+    return np.concatenate([numbers, table.token_matrix()[:, levels[:, 0]] == levels[:, 1]], axis=1)
+
+
+def _oriented(x: Array, column: int, sign: float) -> Array:
+    return np.asarray(sign * x[:, column])
+
+
+def _telling(columns: Array, labels: Array) -> Array:
+    """The columns whose two empirical laws differ (Kolmogorov–Smirnov beyond chance); the discriminant always."""
+    n1, n0 = max(1, int(labels.sum())), max(1, int((1 - labels).sum()))
+    limit = 1.8 * np.sqrt(1 / n1 + 1 / n0)
+    steps = np.where(labels == 1, 1 / n1, -1 / n0)
+    gaps = [np.abs(np.cumsum(steps[np.argsort(c, kind="stable")])).max() for c in columns.T]
+    return np.array([j for j, gap in enumerate(gaps) if j == 0 or gap > limit])
+
+
+def _discriminant(one: Array, zero: Array, gap: Array, spread: Array) -> Array:
+    """The direction Σ⁻¹(mean₁ − mean₀), Σ pooled and slightly shrunk towards its diagonal."""
+    width = len(gap)
+    rows = min(len(one), len(zero))
+    if width > FULL_COVARIANCE or rows < 2 * width:
+        return np.asarray(gap / spread**2)
+    scaled = np.concatenate([one - one.mean(axis=0), zero - zero.mean(axis=0)]) / spread
+    correlation = scaled.T @ scaled / len(scaled)
+    correlation[np.diag_indices(width)] += 0.01 + width / len(scaled)
+    solved = linalg.solve(correlation, gap / spread, assume_a="pos", check_finite=False)
+    return np.asarray(solved / spread)

@@ -1,0 +1,113 @@
+"""A few calls before the audit: can the mechanism be sampled at all, and what stands out?"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.auditor.targets.sampling import (
+    CHECK,
+    BlockName,
+    CallableTarget,
+    Pair,
+    Target,
+    TargetError,
+    generator_taken_for,
+)
+from audit.auditor.terms.outputs import Raised, tabulate
+from audit.auditor.terms.relation import same
+from audit.auditor.terms.result import Finding
+
+CALLS = 8
+"""Draws a side that the checks may use; they are not test draws."""
+PREFLIGHT_CALLS = 3 * CALLS + 1
+"""Calls of a pair in all: both sides, the first again, one for the check of the input."""
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """What the first calls showed."""
+
+    width: int
+    findings: list[Finding]
+
+
+def preflight(target: Target, pair: Pair, seed: int) -> Preflight:
+    """Draw a little from both sides of a pair; raise `TargetError` if nothing can be tested."""
+    findings: list[Finding] = []
+    before = copy.deepcopy((pair.dataset, pair.neighbour)) if isinstance(target, CallableTarget) else None
+    name = BlockName(seed, CHECK, pair.index, 0)
+    outputs = [target.outputs(pair, np.full(CALLS, side), name) for side in (0, 1)]
+    if _fail_alike(outputs):
+        raise TargetError(
+            f"the mechanism raised on every call, on both datasets: {target.noticed.first_error}{_hint(target)}"
+        )
+    tables = [tabulate(o) for o in outputs]
+    python = isinstance(target, CallableTarget) or hasattr(target, "inner")
+    if not python and np.array_equal(tables[0].keys, tables[1].keys) and len(np.unique(tables[0].keys)) > 1:
+        findings.append(
+            Finding("data-independent", f"with equal draws both datasets gave equal outputs, {CALLS} times of {CALLS}")
+        )
+    if before is not None and isinstance(target, CallableTarget):
+        findings += _mutation(target, before, name)
+    findings += _repeatability(target, pair, name, outputs[0])
+    return Preflight(max(t.width for t in tables), findings)
+
+
+def _fail_alike(outputs: Sequence[Any]) -> bool:
+    """Whether every call raised, and in the same way on both datasets."""
+    kinds = [{o.type_name if isinstance(o, Raised) else "" for o in side} for side in outputs]
+    return kinds[0] == kinds[1] and "" not in kinds[0]
+
+
+def _hint(target: Target) -> str:
+    """What may be wrong with the way it was called."""
+    mechanism = getattr(getattr(target, "inner", target), "mechanism", None)
+    name = generator_taken_for(mechanism) if callable(mechanism) else ""
+    called = getattr(mechanism, "__name__", "mechanism")
+    return f" (its parameter {name!r} was given the generator: wrap it, lambda d, rng: {called}(d, …))" if name else ""
+
+
+def _mutation(target: CallableTarget, before: tuple[Any, Any], name: BlockName) -> list[Finding]:
+    """Hand the mechanism one object without a further copy and see whether it comes back unchanged."""
+    handed = copy.deepcopy(before[0])
+    probe = CallableTarget(lambda _dataset, rng: target._call(handed, 1, rng), timeout=target.timeout)
+    probe.outputs(Pair(None, None), np.zeros(1, dtype=int), name)
+    if same(handed, before[0]):
+        return []
+    return [Finding("mutates-input", "the mechanism changes the dataset it is given; each call gets its own copy here")]
+
+
+def _repeatability(target: Target, pair: Pair, name: BlockName, first: Any) -> list[Finding]:
+    again = target.outputs(pair, np.full(CALLS, 0), name)
+    if np.array_equal(tabulate(first).keys, tabulate(again).keys):
+        return []
+    message = "the same seed gave other outputs: the mechanism draws from a source that cannot be seeded from outside"
+    return [Finding("not-reproducible", f"{message}; the verdict is valid, but a rerun will differ")]
+
+
+def after_run(target: Target) -> list[Finding]:
+    """What was noticed over the whole run."""
+    noticed, findings = target.noticed, []
+    if noticed.global_sources:
+        names = ", ".join(sorted(noticed.global_sources))
+        findings.append(
+            Finding("global-state", f"draws from the global state of {names}; seeded per block and restored")
+        )
+    if noticed.printed:
+        first = noticed.first_print.strip()[:80]
+        findings.append(Finding("prints", f"{noticed.printed} characters printed (kept off stdout), first: {first!r}"))
+    if noticed.warned:
+        findings.append(Finding("warns", f"{noticed.warned} warnings, first: {noticed.first_warning[:120]}"))
+    if any(noticed.raised):
+        where = " and ".join(
+            f"{count} on the {side}" for count, side in zip(noticed.raised, ("dataset", "neighbour"), strict=True)
+        )
+        details = {"traceback": noticed.first_traceback, "dataset": noticed.raised[0], "neighbour": noticed.raised[1]}
+        message = f"exceptions count as outputs: {where}; first: {noticed.first_error}"
+        findings.append(Finding("raises", message, details))
+    return findings

@@ -1,0 +1,393 @@
+"""Watch a mechanism draw its noise: which distribution, which location and scale, from which line.
+
+`numpy.random.*`, `Generator.*`, `RandomState.*`, `random.*` and `scipy.stats.*.rvs` are replaced while a `Recorder`
+is open and put back when it closes, whatever happens in between; names that other modules imported from there (`from
+numpy.random import laplace`) and generators kept in module variables or closures are replaced too. Only the outermost
+call counts: `random.gauss` draws uniforms inside, which are not noise of their own.
+
+A recorded run can be replayed: the same draws are dealt out again, call by call, and sums of noise and something else
+come out as they did in the recorded run (see `audit.auditor.lints.replay`). Not seen: generators written in C, the
+operating system's entropy read directly, torch, and a noise loop that goes through `numpy.array([...])` before it is
+added.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FrameType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from audit.auditor.lints.families import ADDITIVE, CHOICES, PYTHON, SIGNATURES, Parameters, parameters, unit
+from audit.auditor.lints.noise import Origin, plain, wrap
+from audit.auditor.lints.patches import Patches
+
+_SKIPPED = ("numpy", "scipy", "random")
+
+
+@dataclass
+class Addition:
+    """Noise met a quantity: what it was, how large the noise is, and what came out."""
+
+    call: int
+    quantity: Any
+    scale: Any
+    result: Any
+    noise_shape: tuple[int, ...]
+
+
+@dataclass
+class NoiseCall:
+    """One call of a random function."""
+
+    index: int
+    source: str
+    method: str
+    distribution: str
+    loc: Any
+    scale: Any
+    named_scale: bool
+    site: str
+    shape: tuple[int, ...]
+    value: Any = field(repr=False, default=None)
+    opaque: bool = False
+    additions: int = 0
+    factor: float = 1.0
+    """What an opaque draw had been multiplied with."""
+
+    @property
+    def additive(self) -> bool:
+        """Whether this is real-valued noise."""
+        return self.distribution in ADDITIVE
+
+    @property
+    def hidden(self) -> bool:
+        """Whether it cannot be said what became of this draw."""
+        return self.opaque or (self.additions == 0 and not self.has_location)
+
+    @property
+    def has_location(self) -> bool:
+        """Whether the noise is drawn around something (`laplace(loc=answer, scale=b)`)."""
+        return self.additive and _nonzero(self.loc)
+
+    def __str__(self) -> str:
+        law = f"{self.distribution}(loc={_short(self.loc)}, scale={_short(self.scale)})"
+        return f"{self.source}.{self.method}: {law} at {self.site}"
+
+
+@dataclass
+class Trace:
+    """Everything that one run of a mechanism drew."""
+
+    calls: list[NoiseCall] = field(default_factory=list)
+    additions: list[Addition] = field(default_factory=list)
+    seeds: list[tuple[str, Any]] = field(default_factory=list)
+    diverged: str | None = None
+    output: Any = None
+    error: str | None = None
+
+    @property
+    def noise(self) -> list[NoiseCall]:
+        """The calls that drew real-valued noise."""
+        return [c for c in self.calls if c.additive]
+
+
+def _nonzero(value: Any) -> bool:
+    return bool(np.any(np.asarray(value) != 0))
+
+
+def _short(value: Any) -> str:
+    array = np.asarray(value)
+    if array.ndim == 0 and array.dtype.kind in "fiu":
+        return f"{float(array):.4g}"
+    return f"array{array.shape}" if array.ndim else str(value)[:20]
+
+
+def _site() -> str:
+    """The line outside these lints, numpy, scipy and `random` that asked for the draw: file:line in function."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        module, file = frame.f_globals.get("__name__", ""), frame.f_code.co_filename
+        if file not in _OURS and module.partition(".")[0] not in _SKIPPED:
+            return f"{os.path.basename(file)}:{frame.f_lineno} in {frame.f_code.co_name}"
+        frame = frame.f_back
+    return "?"
+
+
+_OURS = frozenset(
+    os.path.join(os.path.dirname(__file__), f"{name}.py") for name in ("recorder", "noise", "patches", "families")
+)
+"""The files between a mechanism and its draw. By path: a user's own package may be called `audit` too."""
+
+
+class Recorder:
+    """Use as a context manager; inside, `record(run)` and `replay(run, trace)` run a function of no arguments."""
+
+    def __init__(self, holders: tuple[Any, ...] = ()):
+        self._holders = holders
+        self._patches = Patches()
+        self._trace: Trace | None = None
+        self._script: Trace | None = None
+        self._inside = False
+
+    def __enter__(self) -> Recorder:
+        try:
+            self._install()
+        except BaseException:
+            self._patches.undo()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._patches.undo()
+
+    # ------------------------------------------------------------------------------------------- running
+
+    def record(self, run: Callable[[], Any]) -> Trace:
+        """Run and keep what was drawn. An exception is part of the trace."""
+        return self._run(run, None)
+
+    def replay(self, run: Callable[[], Any], script: Trace) -> Trace:
+        """Run with the draws, and the noisy sums, of an earlier trace."""
+        return self._run(run, script)
+
+    def _run(self, run: Callable[[], Any], script: Trace | None) -> Trace:
+        trace = self._trace = Trace()
+        self._script = script
+        try:
+            trace.output = plain(run())
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - an exception is an outcome
+            trace.error = type(error).__name__
+        finally:
+            self._trace = self._script = None
+        if script is not None and trace.diverged is None and len(trace.calls) < len(script.calls):
+            trace.diverged = f"{script.calls[len(trace.calls)]} was not made"
+        return trace
+
+    def generator(self, bits: Any) -> Any:
+        """A watched `numpy.random.Generator`."""
+        return self._generator_class(bits)
+
+    # ------------------------------------------------------------------------------------------- drawing
+
+    def draw(self, source: str, method: str, original: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Stand in for a random function."""
+        if self._inside or self._trace is None:
+            return original(*args, **kwargs)
+        self._inside = True
+        try:
+            if method in CHOICES:
+                return self._choose(source, method, original, args, kwargs)
+            try:
+                known = parameters(method, args, kwargs, source.startswith("random"))
+            except (TypeError, ValueError, KeyError, ZeroDivisionError):
+                known = Parameters("unknown", 0.0, 1.0, True)
+            return self._draw(source, method, known, original(*args, **kwargs))
+        finally:
+            self._inside = False
+
+    def draw_scipy(self, distribution: Any, original: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Stand in for `scipy.stats.*.rvs`."""
+        if self._inside or self._trace is None:
+            return original(distribution, *args, **kwargs)
+        self._inside = True
+        try:
+            value = original(distribution, *args, **kwargs)
+            quiet = {k: v for k, v in kwargs.items() if k != "random_state"}
+            try:
+                _, loc, scale, _ = distribution._parse_args_rvs(*args, **quiet)
+            except (TypeError, ValueError, AttributeError):
+                return self._draw("scipy.stats", distribution.name, Parameters("unknown", 0.0, 1.0, True), value)
+            name = {"norm": "normal", "expon": "exponential", "gumbel_r": "gumbel"}.get(
+                distribution.name, distribution.name
+            )
+            named = "scale" in kwargs or len(args) > 1 or not _nonzero(loc)
+            return self._draw("scipy.stats", distribution.name, Parameters(name, loc, scale, named), value)
+        finally:
+            self._inside = False
+
+    def _draw(self, source: str, method: str, known: Parameters, value: Any) -> Any:
+        trace = self._trace
+        assert trace is not None
+        loc, scale = plain(known.loc), plain(known.scale)
+        call = NoiseCall(
+            len(trace.calls),
+            source,
+            method,
+            known.distribution,
+            _kept(loc),
+            _kept(scale),
+            known.named_scale,
+            _site(),
+            np.shape(value),
+        )
+        earlier = self._expected(call)
+        call.value = value if earlier is None else _dealt(earlier, call, value)
+        trace.calls.append(call)
+        shown = _kept(call.value)
+        if not call.additive:
+            call.opaque = True
+            return shown
+        return wrap(shown, Origin(call, self))
+
+    def _choose(self, source: str, method: str, original: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Choices, by position: the same positions are chosen again in a replay."""
+        assert self._trace is not None
+        pool, rest = (args[0], args[1:]) if args else (kwargs.pop("a", kwargs.pop("x", None)), ())
+        count = int(pool) if isinstance(pool, int | np.integer) else len(pool)
+        weighted = kwargs.get("p") is not None or kwargs.get("weights") is not None or len(rest) >= 3
+        if weighted or method == "permuted" or kwargs.get("axis"):
+            return self._draw(source, method, Parameters("choice", 0.0, 1.0, True), original(pool, *rest, **kwargs))
+        if method == "shuffle":
+            positions = self._order(count)
+        elif source.startswith("random"):
+            positions = np.asarray(original(range(count), *rest, **kwargs))
+        else:
+            positions = np.asarray(original(count, *rest, **kwargs))
+        call = NoiseCall(
+            len(self._trace.calls), source, method, "choice", 0.0, count, True, _site(), positions.shape, positions
+        )
+        earlier = self._expected(call)
+        if earlier is not None and earlier.scale == count:
+            call.value = positions = earlier.value
+        self._trace.calls.append(call)
+        return _taken(method, pool, positions, source)
+
+    def _order(self, count: int) -> Any:
+        return np.random.default_rng(np.random.randint(0, 2**31)).permutation(count)
+
+    def _expected(self, call: NoiseCall) -> NoiseCall | None:
+        """The recorded call that this one repeats; from the first that does not fit on, draws are fresh."""
+        trace, script = self._trace, self._script
+        if trace is None or script is None or trace.diverged is not None:
+            return None
+        if call.index >= len(script.calls):
+            trace.diverged = f"{call} was not made before"
+            return None
+        earlier = script.calls[call.index]
+        if (earlier.method, earlier.shape, earlier.site) != (call.method, call.shape, call.site):
+            trace.diverged = f"{call} instead of {earlier}"
+            return None
+        return earlier
+
+    # ------------------------------------------------------------------------------------- what becomes of noise
+
+    def added(self, origin: Origin, quantity: Any, result: Any) -> Any:
+        """Note a sum; in a replay, return the sum of the recorded run."""
+        trace = self._trace
+        if trace is None:
+            return result
+        scale = np.abs(np.asarray(origin.factor, dtype=float)) * np.asarray(origin.call.scale, dtype=float)
+        noise_shape = (
+            np.broadcast_shapes(origin.call.shape and np.shape(result), np.shape(scale)) if origin.call.shape else ()
+        )
+        addition = Addition(origin.call.index, _kept(quantity), scale, _kept(result), noise_shape)
+        origin.call.additions += 1
+        trace.additions.append(addition)
+        script = self._script
+        if script is not None and trace.diverged is None and len(trace.additions) <= len(script.additions):
+            earlier = script.additions[len(trace.additions) - 1]
+            if earlier.call == addition.call and np.shape(earlier.result) == np.shape(result):
+                addition.result = earlier.result
+                return _kept(earlier.result)
+        return result
+
+    def used_otherwise(self, origin: Origin) -> None:
+        """Note that a draw cannot be followed, and the scale that it had until then."""
+        if self._trace is not None:
+            origin.call.opaque = True
+            origin.call.factor = float(np.max(np.abs(np.asarray(origin.factor, dtype=float)), initial=0.0))
+
+    def seeded(self, what: str, seed: Any) -> None:
+        """Note that a generator was seeded inside the call."""
+        if self._trace is not None and not self._inside:
+            self._trace.seeds.append((what, seed))
+
+    # ------------------------------------------------------------------------------------------ installing
+
+    def _install(self) -> None:
+        from audit.auditor.lints import patches
+
+        kept = self._patches
+        self._generator_class = patches.watched_class(self, np.random.Generator, "Generator", [*SIGNATURES, *CHOICES])
+        state_class = patches.watched_class(
+            self, np.random.RandomState, "RandomState", [*SIGNATURES, *CHOICES], seeds=True
+        )
+        moved: dict[int, Any] = {}
+        for name in [*SIGNATURES, *CHOICES]:
+            if hasattr(np.random, name):
+                moved[id(getattr(np.random, name))] = patches.function(
+                    self, "numpy.random", name, getattr(np.random, name)
+                )
+        for name in [*PYTHON, "choice", "choices", "sample", "shuffle"]:
+            moved[id(getattr(random, name))] = patches.function(self, "random", name, getattr(random, name))
+            if name in vars(random.Random):
+                kept.set(random.Random, name, patches.method(self, "random.Random", name, vars(random.Random)[name]))
+        moved[id(np.random.seed)] = patches.seeding(self, "numpy.random.seed", np.random.seed)
+        moved[id(random.seed)] = patches.seeding(self, "random.seed", random.seed)
+        moved[id(np.random.default_rng)] = patches.default_rng(self, self._generator_class, np.random.default_rng)
+        moved[id(np.random.Generator)] = self._generator_class
+        moved[id(np.random.RandomState)] = state_class
+        kept.set(random.Random, "seed", patches.seed_method(self, random.Random.seed))
+        self._scipy(kept)
+        classes = {np.random.Generator: self._generator_class, np.random.RandomState: state_class}
+        kept.replace_everywhere(moved, classes, self._holders)
+
+    def _scipy(self, kept: Patches) -> None:
+        infrastructure: ModuleType | None = sys.modules.get("scipy.stats._distn_infrastructure")
+        if infrastructure is None:
+            return
+        for name in ("rv_generic", "rv_continuous", "rv_discrete"):
+            owner = getattr(infrastructure, name)
+            if "rvs" in vars(owner):
+                original = vars(owner)["rvs"]
+                kept.set(owner, "rvs", self._rvs(original))
+
+    def _rvs(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def rvs(distribution: Any, *args: Any, **kwargs: Any) -> Any:
+            return self.draw_scipy(distribution, original, args, kwargs)
+
+        return rvs
+
+
+def _kept(value: Any) -> Any:
+    """A copy that later changes in place cannot reach."""
+    value = plain(value)
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _dealt(earlier: NoiseCall, call: NoiseCall, live: Any) -> Any:
+    """The recorded draw for this call: as it was, or on the present scale if that has changed.
+
+    A changed location is a quantity that the noise hides (`laplace(loc=answer, scale=b)`): the recorded sum is dealt
+    out.
+    """
+    if not call.additive or _equal(earlier.scale, call.scale):
+        return earlier.value
+    base = unit(earlier.value, earlier.loc, earlier.scale)
+    if base is None:
+        return live
+    value = np.asarray(call.loc, dtype=float) + np.asarray(call.scale, dtype=float) * base
+    return value if np.ndim(live) else float(value)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return np.shape(a) == np.shape(b) and bool(np.all(np.asarray(a) == np.asarray(b)))
+
+
+def _taken(method: str, pool: Any, positions: Any, source: str) -> Any:
+    """The records at these positions, in the form in which the caller expects them."""
+    if method == "shuffle":
+        items = [pool[int(i)] for i in positions] if not isinstance(pool, np.ndarray) else pool[positions]
+        pool[:] = items
+        return None
+    if isinstance(pool, int | np.integer):
+        return positions if positions.ndim else positions[()]
+    if source.startswith("random"):
+        return [pool[int(i)] for i in positions] if positions.ndim else pool[int(positions)]
+    return np.asarray(pool)[positions]

@@ -1,0 +1,219 @@
+"""Looking for the pair of neighbours on which a mechanism leaks most.
+
+The caller describes the datasets (`Space`); the search tries patterns (all low, all high, zeros, mixed), replaces or
+removes one record by extremes, zeros, clip thresholds, NaN and infinities, keeps the pairs that look most promising
+on a few draws, and climbs from them. Its draws are its own: the test that follows uses fresh ones, so nothing that
+happens here can raise a false alarm.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from audit.auditor.learn.scores import learn_held_out
+from audit.auditor.targets.sampling import SEARCH, BlockName, Pair, TargetError, draw_block
+from audit.auditor.terms.outputs import concatenate
+from audit.auditor.terms.relation import same
+from audit.auditor.terms.result import Finding
+
+if TYPE_CHECKING:
+    from audit.auditor.api import _Run
+
+SHARE = 0.25
+"""Of all draws, the part that the search may use."""
+FIRST_LOOK = 200
+"""Draws on a pair before it is compared with others."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """A set of datasets: so many records, each a number or a vector within bounds, or one of `choices`.
+
+    `special` are further values worth trying (clip thresholds, NaN, infinities); `relation` says how neighbours differ.
+    """
+
+    records: int = 4
+    low: float = 0.0
+    high: float = 1.0
+    dim: int = 0
+    integer: bool = False
+    choices: Sequence[Any] = ()
+    special: Sequence[Any] = ()
+    relation: str = "replace-one"
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse spaces without a pair of neighbours."""
+        if self.records < 1:
+            raise ValueError(f"records = {self.records} must be at least 1")
+        if not self.choices and not self.low < self.high:
+            raise ValueError(f"low = {self.low}, high = {self.high} must satisfy low < high")
+        if self.relation not in ("replace-one", "add-remove"):
+            raise ValueError(f'relation = {self.relation!r} must be "replace-one" or "add-remove"')
+
+    @staticmethod
+    def parse(description: Any) -> Space:
+        """A space, or a mapping with its fields."""
+        if isinstance(description, Space):
+            return description
+        if not isinstance(description, Mapping):
+            raise ValueError(
+                f"dataset = {description!r} must describe a space for neighbours='search', e.g. "
+                '{"records": 4, "low": 0, "high": 1}'
+            )
+        known = {f.name for f in fields(Space)}
+        unknown = set(description) - known
+        if unknown:
+            raise ValueError(f"unknown field {sorted(unknown)[0]!r} of a space: use {', '.join(sorted(known))}")
+        return Space(**description)
+
+    def values(self) -> list[Any]:
+        """Records worth trying, the telling ones first."""
+        if self.choices:
+            return [*self.choices, *self.special]
+        middle = (self.low + self.high) / 2
+        numbers = [self.low, self.high, *([0.0] if self.low < 0 < self.high else []), middle]
+        if self.integer:
+            numbers = list(dict.fromkeys(round(x) for x in numbers))
+        if not self.dim:
+            return [*numbers, *self.special]
+        vectors = [[x] * self.dim for x in numbers]
+        vectors += [[x if j == 0 else 0.0 for j in range(self.dim)] for x in (self.low, self.high)]
+        return [*vectors, *([s] * self.dim if not isinstance(s, list) else s for s in self.special)]
+
+    def random_record(self, rng: np.random.Generator) -> Any:
+        """A record from anywhere in the space."""
+        if self.choices:
+            return self.choices[int(rng.integers(len(self.choices)))]
+        if self.dim:
+            return [self._number(rng) for _ in range(self.dim)]
+        return self._number(rng)
+
+    def _number(self, rng: np.random.Generator) -> float | int:
+        if self.integer:
+            return int(rng.integers(int(self.low), int(self.high) + 1))
+        return float(rng.uniform(self.low, self.high))
+
+    def moved(self, record: Any, rng: np.random.Generator) -> Any:
+        """A record near this one, or anywhere; always inside the space."""
+        if self.choices or rng.random() < 0.3 or not _is_number_like(record):
+            return self.random_record(rng)
+        step = (self.high - self.low) * float(rng.choice([0.3, 0.1, 0.03]))
+        shift = [float(np.clip(x + step * rng.normal(), self.low, self.high)) for x in np.atleast_1d(record)]
+        if self.integer:
+            shift = [round(x) for x in shift]
+        return shift if self.dim else shift[0]
+
+
+def _is_number_like(record: Any) -> bool:
+    return (
+        bool(np.all(np.isfinite(np.atleast_1d(np.asarray(record, dtype=float)))))
+        if not isinstance(record, str)
+        else False
+    )
+
+
+def candidates(space: Space) -> Iterator[tuple[list[Any], list[Any]]]:
+    """Pairs made of patterns and telling values."""
+    values = space.values()
+    bases = [[v] * space.records for v in values[:4]]
+    if space.records > 1 and len(values) > 1:
+        bases.append([values[i % 2] for i in range(space.records)])
+    for base, value in itertools.product(bases, values):
+        if space.relation == "add-remove":
+            yield base, [*base, value]
+            yield base, base[:-1]
+        elif not same(base[0], value):
+            yield base, [value, *base[1:]]
+
+
+def find_pairs(run: _Run, description: Any) -> list[Pair]:
+    """The most promising pair of the space, found with at most SHARE of the draws."""
+    try:
+        space = Space.parse(description)
+    except TypeError as error:
+        raise ValueError(f"a space could not be read: {error}") from None
+    budget = int(SHARE * run.draws)
+    search = _Search(run, space, np.random.default_rng([run.seed, SEARCH]), budget)
+    best = search.best()
+    run.draws -= search.used
+    run.findings.append(
+        Finding(
+            "searched",
+            f"{search.tried} pairs tried with {search.used} draws; tested: {best.dataset!r} against {best.neighbour!r}",
+            {"dataset": best.dataset, "neighbour": best.neighbour},
+        )
+    )
+    return [best]
+
+
+@dataclass
+class _Search:
+    run: _Run
+    space: Space
+    rng: np.random.Generator
+    budget: int
+    used: int = 0
+    tried: int = 0
+
+    def best(self) -> Pair:
+        """Patterns first, then halving, then climbing from the best."""
+        found: list[tuple[float, Pair]] = []
+        size = max(40, min(FIRST_LOOK, self.budget // 60))
+        for dataset, neighbour in candidates(self.space):
+            if found and self.used + size > self.budget // 2:
+                break
+            pair = self._pair(dataset, neighbour)
+            found.append((self.promise(pair, size), pair))
+        if not found:
+            raise TargetError("the space holds no two different records: nothing could be tested")
+        found = sorted(found, key=lambda f: -f[0])[:4]
+        found = sorted(((self.promise(p, 3 * size), p) for _, p in found), key=lambda f: -f[0])
+        return self._climb(found[0], 3 * size)
+
+    def _climb(self, start: tuple[float, Pair], size: int) -> Pair:
+        value, pair = start
+        while self.used + size <= self.budget:
+            moved = self._neighbouring(pair)
+            promise = self.promise(moved, size)
+            if promise > value + 0.05:
+                value, pair = promise, moved
+        return pair
+
+    def _neighbouring(self, pair: Pair) -> Pair:
+        """Change one common record in both datasets, or the record that differs."""
+        a, b = list(pair.dataset), list(pair.neighbour)
+        at = int(self.rng.integers(max(len(a), len(b))))
+        if at < min(len(a), len(b)) and same(a[at], b[at]):
+            a[at] = b[at] = self.space.moved(a[at], self.rng)
+        elif at < len(b) and (at >= len(a) or self.rng.random() < 0.5):
+            b[at] = self.space.moved(b[at], self.rng)
+        else:
+            a[at] = self.space.moved(a[at], self.rng)
+        return pair if same(a, b) else self._pair(a, b)
+
+    def _pair(self, dataset: list[Any], neighbour: list[Any]) -> Pair:
+        self.tried += 1
+        return Pair(dataset, neighbour, self.tried)
+
+    def promise(self, pair: Pair, size: int) -> float:
+        """How well labels can be guessed: the log-odds of the surest tenth, held out."""
+        blocks = [
+            draw_block(self.run.target, pair, BlockName(self.run.seed, SEARCH, pair.index, i), size // 2)
+            for i in (0, 1)
+        ]
+        self.used += 2 * (size // 2)
+        table = concatenate([b.values for b in blocks])
+        labels = np.concatenate([b.labels for b in blocks])
+        if len(np.unique(table.keys)) == 1 or not 0 < labels.sum() < len(labels):
+            return 0.0
+        logits, errors = learn_held_out(table, labels, (3.0,))[1:]
+        order = np.argsort(-(np.abs(logits) - errors), kind="stable")[: max(10, len(labels) // 10)]
+        right = int(np.sum((logits[order] > 0) == (labels[order] == 1)))
+        return float(special.logit(special.betaincinv(max(right, 1), len(order) - right + 1, 0.3)))

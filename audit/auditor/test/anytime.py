@@ -1,0 +1,182 @@
+"""An audit that may stop at any moment: betting on labels.
+
+A gambler starts with 1. Before each draw, using past blocks only, it fixes for every output z a guess g(z) and a stake
+λ(z) ∈ [0, c]. After the draw (label b, output Z) its capital is multiplied by
+
+    1 + λ(Z)·(1[b = g(Z)] − q) − c(1−q)δ,      q = e^ε/(1+e^ε).
+
+**Theorem.** If the mechanism is (ε, δ)-DP on the pair, the capital is a non-negative supermartingale: it ever reaches
+1/α with probability at most α (Ville), at whatever moments one looks and stops. *Proof.* Fix the past. For a set A of
+outputs on which the guess is 1, P(b = 1, Z ∈ A) − q·P(Z ∈ A) = ½[(1−q)P(A) − qQ(A)] ≤ ½(1−q)δ, because P(A) ≤ e^εQ(A)
++ δ and (1−q)e^ε = q; the same holds for guess 0 with P and Q exchanged. Write λ(z) = ∫_0^c 1[λ(z) > u] du and apply
+both bounds to the level sets: E[λ(Z)(1[b = g(Z)] − q)] ≤ ∫_0^c 2·½(1−q)δ du = c(1−q)δ. So the expected factor is at
+most 1. It is non-negative because the stakes are capped at c ≤ 0.95/(q + (1−q)δ). ∎
+
+The same draws serve a whole grid of ε, with one capital each. **Lower bound**: the largest grid value such that it
+and all smaller ones have reached 1/α. If the mechanism is ε*-DP, exceeding ε* requires the first grid value ≥ ε* to
+be reached, a true hypothesis: probability at most α, over all looks together. ∎
+
+Several pairs share one capital: each block goes to one pair, chosen from the past, and every factor is fair under the
+claim that all pairs satisfy (ε, δ)-DP. Nothing depends on how good the guesses are; they only make the capital grow.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import special
+
+from audit.auditor.learn.scores import Score
+from audit.auditor.targets.sampling import TEST, BlockName, Pair, Target, draw_block
+from audit.auditor.terms.outputs import Table, concatenate
+from audit.auditor.test.plan import confidence, guess
+
+Array = np.ndarray
+
+FIRST_BLOCK = 128
+SMALLEST_BLOCK = 24
+"""A small budget is cut into about eight blocks, none smaller than this: a score needs something to learn from."""
+LONGEST_BLOCK = 16384
+REFINEMENT = 8
+"""A later block is this part of the draws so far: the score learns from each block before the next is bet on."""
+MEMORY = 40_000
+"""The score learns from at most this many draws of a pair."""
+FLOOR = 0.05
+"""A factor never falls below this."""
+
+
+def stakes(epsilon: Array, sure: Array, delta: float) -> tuple[Array, Array]:
+    """λ(z) for each ε (rows) and output (columns), and the caps c: Kelly's stake for the estimated chance of success.
+
+    With success probability p the growth-optimal stake is (p − q)/(q(1−q)), none if p ≤ q.
+    """
+    q = special.expit(epsilon)[:, None]
+    p = special.expit(sure)[None, :]
+    cap = (1 - FLOOR) / (q + (1 - q) * delta)
+    return np.minimum(np.maximum(p - q, 0.0) / (q * (1 - q)), cap), cap[:, 0]
+
+
+def log_factors(epsilon: Array, sure: Array, right: Array, delta: float, cap: Array) -> Array:
+    """The logarithm of each draw's factor, for each ε (rows). `cap` ≤ the cap of `stakes`, fixed before the draws."""
+    q = special.expit(epsilon)[:, None]
+    stake = np.minimum(stakes(epsilon, sure, delta)[0], cap[:, None])
+    return np.asarray(np.log1p(stake * (right[None, :] - q) - cap[:, None] * (1 - q) * delta))
+
+
+def _sure(logits: Array, errors: Array) -> Array:
+    """How sure the guess of a draw's label is."""
+    return confidence("either", logits, errors)
+
+
+@dataclass
+class _Past:
+    """What is known about one pair."""
+
+    tables: list[Table] = field(default_factory=list)
+    labels: list[Array] = field(default_factory=list)
+    score: Score | None = None
+    draws: int = 0
+    gain: float = 0.0
+    blocks: int = 0
+
+    def add(self, table: Table, labels: Array) -> None:
+        self.draws += len(table)
+        self.blocks += 1
+        if sum(map(len, self.tables)) < MEMORY:
+            self.tables.append(table)
+            self.labels.append(labels)
+            both = np.concatenate(self.labels)
+            if 0 < both.sum() < len(both):
+                self.score = Score.learn(concatenate(self.tables), both)
+
+
+@dataclass
+class Betting:
+    """The running state of an anytime audit: it can be continued."""
+
+    target: Target
+    pairs: Sequence[Pair]
+    epsilon: float
+    delta: float
+    alpha: float
+    seed: int
+    bits: int
+    past: list[_Past] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Nothing bet yet."""
+        self.past = [_Past() for _ in self.pairs]
+        grid = np.concatenate([np.arange(0.0, 3.0, 0.05), np.arange(3.0, 12.01, 0.25), [self.epsilon]])
+        self.grid = np.unique(grid)
+        self.capital = np.zeros(len(self.grid))
+        self.best = np.zeros(len(self.grid))
+        self.bets = 0
+        self.right = 0
+
+    @property
+    def draws(self) -> int:
+        """Draws made so far, over all pairs."""
+        return sum(p.draws for p in self.past)
+
+    @property
+    def rejected(self) -> Array:
+        """Which grid values have been refuted."""
+        return np.asarray(self.best >= np.log(1 / self.alpha))
+
+    @property
+    def claim_refuted(self) -> bool:
+        """Whether the claimed ε has been refuted."""
+        return bool(self.rejected[np.searchsorted(self.grid, self.epsilon)])
+
+    def epsilon_lower(self) -> float:
+        """The bound that holds now, and held at every earlier look."""
+        refuted = self.rejected
+        count = len(refuted) if refuted.all() else int(np.argmin(refuted))
+        return float(self.grid[count - 1]) if count else 0.0
+
+    def run(self, draws: int, deadline: float | None, progress: Callable[[str], None]) -> None:
+        """Bet until the claim is refuted, `draws` more draws are used, or time is up."""
+        limit = self.draws + draws
+        while self.draws < limit and not self.claim_refuted:
+            if deadline is not None and time.monotonic() > deadline:
+                break
+            least = min(FIRST_BLOCK, max(SMALLEST_BLOCK, limit // 8))
+            size = min(limit - self.draws, max(least, min(LONGEST_BLOCK, self.draws // REFINEMENT)))
+            self._bet(self._next_pair(), size)
+            progress(f"{self.draws} draws, loss at least {self.epsilon_lower():.3g}")
+
+    def _next_pair(self) -> int:
+        """Each pair twice, then the one whose bets on the claim have grown fastest."""
+        fresh = [i for i, p in enumerate(self.past) if p.blocks < 2]
+        if fresh:
+            return min(fresh, key=lambda i: (self.past[i].blocks, i))
+        return max(range(len(self.past)), key=lambda i: self.past[i].gain / self.past[i].draws)
+
+    def _bet(self, index: int, size: int) -> None:
+        past = self.past[index]
+        name = BlockName(self.seed, TEST, self.pairs[index].index, past.blocks)
+        block = draw_block(self.target, self.pairs[index], name, size, self.bits)
+        if past.score is not None:
+            logits, errors = past.score.logit(block.values)
+            sure, right = _sure(logits, errors), guess("either", logits) == (block.labels == 1)
+            cap = self._cap(past)
+            steps = log_factors(self.grid, sure, right.astype(float), self.delta, cap)
+            path = self.capital[:, None] + np.cumsum(steps, axis=1)
+            self.best = np.maximum(self.best, path.max(axis=1))
+            self.capital = path[:, -1]
+            claim = int(np.searchsorted(self.grid, self.epsilon))
+            past.gain += float(steps[claim].sum())
+            staked = stakes(self.grid[[claim]], sure, self.delta)[0][0] > 0
+            self.bets += int(staked.sum())
+            self.right += int((right & staked).sum())
+        past.add(block.values, block.labels)
+
+    def _cap(self, past: _Past) -> Array:
+        """The largest stake used on the past, for each ε: with δ > 0 an unused cap costs money."""
+        if self.delta == 0 or past.score is None:
+            return stakes(self.grid, np.array([40.0]), self.delta)[1]
+        sure = _sure(*past.score.logit(past.tables[-1]))
+        return np.asarray(stakes(self.grid, sure, self.delta)[0].max(axis=1))

@@ -1,0 +1,453 @@
+"""The test draws of a black-box audit as work that any number of workers can share, interrupt and continue.
+
+The burn-in has fixed the plan. What is left is to draw N test draws and to count. Draws come in blocks, each from its
+own counter-based generator named by (seed, stream, pair, block); a piece of work is a run of consecutive blocks, and
+its result is a few whole numbers: how many draws fell into each step of the plan's ranking, and how many of these
+guesses were right. Whole numbers add up exactly, so the result is the same bits whatever the number of workers, their
+order, or restarts; memory does not grow with N.
+
+**Why counts suffice.** `confidence` proves the bound for n draws that are selected without looking at their labels,
+ by the Z's and by independent coins; n is fixed beforehand (for δ = 0 it may depend on the Z's).
+
+- δ = 0: a rung of the plan selects all draws at or above its threshold. The thresholds are the edges of the steps; n
+  and k are the counts of the steps above one.
+- δ > 0: a rung selects the n draws of the highest confidence. The burn-in fixes the edges of fine steps of confidence.
+  Rank the test draws by step (a function of Z), within a step by the number of their piece of work (fixed
+  beforehand), within a piece at random (independent coins); select the first n. That is: whole steps, then whole
+  pieces of the step in which n is reached, then a uniformly random set of r of the m draws which a piece has in that
+  step. Given the counts, the number of right guesses in such a set is hypergeometric with parameters
+  (right, m − right, r) whatever the order of the draws: one hypergeometric draw from a generator of its own makes
+  the choice. The selected set is a function of the Z's and of coins, and its size is n: the theorem applies as it
+  stands. ∎
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import pickle
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from audit.auditor.learn.granularity import granularity_table
+from audit.auditor.targets.containment import MechanismTimeout, Noticed
+from audit.auditor.targets.isolate import IsolatedTarget
+from audit.auditor.targets.sampling import TEST, BlockName, CallableTarget, Pair, Target, TargetError, draw_block
+from audit.auditor.terms.outputs import Table
+from audit.auditor.test.confidence import Selection
+from audit.auditor.test.plan import Plan, Rung, Selected
+from audit.runtime.executors import Crew, Meter, carry_out, here
+from audit.runtime.journal import Journal, JournalError, code_mark
+from audit.runtime.workers import keep_memory
+
+Array = np.ndarray
+
+FINENESS = 0.033
+"""Each step of confidence for δ > 0 holds about so much more than those above it: little is left to the coins."""
+REACH = 8.0
+"""The steps reach from 1/REACH times the smallest to REACH times the largest planned share of draws."""
+PIECES = 64
+"""A run has at least so many pieces of work (if it has so many blocks), so that workers finish together ..."""
+LARGEST = 32
+"""... and none of more than so many blocks, so that an interruption costs little."""
+FLUSH = 1.0
+"""Seconds between two records of the journal: what the loss of the machine can cost."""
+TIES = 4
+"""The stream of the coins that break ties: the streams of draws are 0 to 3."""
+
+
+# ------------------------------------------------------------------------------------------------ counting
+
+
+@dataclass(frozen=True)
+class Ruler:
+    """A plan and the edges of its steps of confidence: what turns a block of draws into counts."""
+
+    plan: Plan
+    edges: Array
+    mark: str
+    """A hash of what the plan says of the burn-in: two rulers with the same mark and edges count alike."""
+
+    @staticmethod
+    def of(plan: Plan, selected: Selected) -> Ruler:
+        """The ruler that the burn-in (what the plan says of it) fixes: for δ = 0 the threshold alone, else quantiles
+        around the planned share.
+
+        Both kinds of quantile: values that occurred, which keep atoms apart, and values between them, which keep steps
+        fine where the burn-in has few draws.
+        """
+        mark = hashlib.blake2b(repr((plan.mode, plan.rungs)).encode(), digest_size=16)
+        mark.update(np.ascontiguousarray(selected.sure).tobytes() + np.ascontiguousarray(selected.label).tobytes())
+        thresholds = [rung.threshold for rung in plan.rungs if rung.threshold is not None]
+        if thresholds:
+            return Ruler(plan, np.sort(thresholds), mark.hexdigest())
+        ends = plan.rungs[-1].share / REACH, plan.rungs[0].share * REACH
+        levels = 1 - np.minimum(np.geomspace(*ends, int(np.log(ends[1] / ends[0]) / FINENESS)), 1.0)
+        edges = [np.quantile(selected.sure, levels, method=how) for how in ("higher", "linear")]
+        return Ruler(plan, np.unique(edges), mark.hexdigest())
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are; the last is the most confident."""
+        return len(self.edges) + 1
+
+    def count(self, table: Table, labels: Array) -> Array:
+        """Draws (row 0) and right guesses (row 1) in each step."""
+        selected = self.plan.select(table)
+        step = np.searchsorted(self.edges, selected.sure, side="right")
+        right = selected.label == (labels == 1)
+        return np.stack([np.bincount(step, minlength=self.steps), np.bincount(step[right], minlength=self.steps)])
+
+    def selections(self, counts: Array, delta: float, coins: np.random.Generator) -> tuple[Selection, ...]:
+        """What the plan's rungs select, from the counts of all pieces (pieces × 2 × steps): see the proof above."""
+        draws = int(counts[:, 0].sum())
+        pick = self._above if self.plan.rungs[0].threshold is not None else functools.partial(_first, coins=coins)
+        return tuple(
+            Selection(*pick(counts, rung), draws, delta, self.plan.sides, rung.part) for rung in self.plan.rungs
+        )
+
+    def _above(self, counts: Array, rung: Rung) -> tuple[int, int]:
+        """How many draws reach the rung's threshold, and how many of these guesses are right."""
+        n, k = counts[:, :, 1 + int(np.argmax(self.edges == rung.threshold)) :].sum(axis=(0, 2))
+        return int(n), int(k)
+
+
+def _first(counts: Array, rung: Rung, coins: np.random.Generator) -> tuple[int, int]:
+    """The rung's number of draws, the most confident, and how many of these guesses are right."""
+    ranked = np.moveaxis(counts, 1, 0)[:, :, ::-1]
+    seen, right = (ranked[row].T.ravel() for row in (0, 1))
+    ends = np.cumsum(seen)
+    wanted = min(rung.n, int(ends[-1]))
+    whole = int(np.searchsorted(ends, wanted, side="right"))
+    k, rest = int(right[:whole].sum()), wanted - int(ends[whole - 1] if whole else 0)
+    if rest:
+        k += int(coins.hypergeometric(right[whole], seen[whole] - right[whole], rest))
+    return wanted, k
+
+
+@dataclass
+class Work:
+    """What a worker needs to know; made once, sent to each worker."""
+
+    target: Target
+    pair: Pair
+    seed: int
+    draws: int
+    block: int
+    bits: int
+    rulers: tuple[Ruler, ...]
+    """The ruler of the test and, if the granularity of floats is tested too, the ruler of that."""
+    away: bool = False
+    """Whether this is a copy in a worker."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy that has arrived in a worker."""
+        self.__dict__.update(state, away=True)
+
+    def settle(self) -> None:
+        """Keep out of the way of a worker's own threads.
+
+        A Dask worker runs tasks beside threads of its own, which draw from the global `random`: a mechanism that does
+        so too would not be repeatable, and a call there cannot be interrupted. Such a target gets a process of its own.
+        """
+        shared = self.away and threading.current_thread() is not threading.main_thread()
+        if shared and isinstance(self.target, CallableTarget) and hasattr(os, "fork"):
+            self.target = IsolatedTarget(self.target)
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks."""
+        return -(-self.draws // self.block)
+
+    @property
+    def run_length(self) -> int:
+        """Blocks a piece: it depends on the number of draws only."""
+        return max(1, min(LARGEST, self.blocks // PIECES))
+
+    @property
+    def pieces(self) -> int:
+        """The number of pieces of work."""
+        return -(-self.blocks // self.run_length)
+
+    def size(self, piece: int) -> int:
+        """Draws of a piece."""
+        length = self.run_length * self.block
+        return min(length, self.draws - piece * length)
+
+    def close(self) -> None:
+        """End the command that the target may have started."""
+        if hasattr(self.target, "close"):
+            self.target.close()
+
+
+Result = dict[str, Any]
+"""What a piece gives: counts of each ruler (None where floats stopped having a granularity), and what was noticed."""
+
+
+def count_piece(work: Work, piece: int) -> Result:
+    """Draw the blocks of a piece and count; where the target has a process of its own, in there.
+
+    What leaves that process is a few whole numbers, not the draws.
+    """
+    work.settle()
+    kept, work.target.noticed = work.target.noticed, Noticed()
+    try:
+        if isinstance(work.target, IsolatedTarget):
+            counts = work.target.ask(work, functools.partial(_counts_apart, work), piece)
+        else:
+            counts = _counts(work, work.target, piece)
+        return {"counts": counts, "noticed": _noticed_as_json(work.target.noticed)}
+    except MechanismTimeout:
+        raise TargetError(f"a call took longer than timeout = {getattr(work.target, 'timeout', None):g} s") from None
+    finally:
+        work.target.noticed = kept
+
+
+def _counts_apart(work: Work, target: Target, piece: int) -> list[Any]:
+    """The counts of a piece, in a process that was forked for this work."""
+    keep_memory()
+    return _counts(work, target, piece)
+
+
+def _counts(work: Work, target: Target, piece: int) -> list[Any]:
+    """What each ruler counts in the blocks of a piece."""
+    totals: list[Array | None] = [np.zeros((2, ruler.steps), dtype=np.int64) for ruler in work.rulers]
+    for index in range(piece * work.run_length, min((piece + 1) * work.run_length, work.blocks)):
+        size = min(work.block, work.draws - index * work.block)
+        drawn = draw_block(target, work.pair, BlockName(work.seed, TEST, work.pair.index, index), size, work.bits)
+        tables = [drawn.values, granularity_table(drawn.raw)] if len(totals) > 1 else [drawn.values]
+        for i, (ruler, table) in enumerate(zip(work.rulers, tables, strict=True)):
+            total = totals[i]
+            totals[i] = None if total is None or table is None else total + ruler.count(table, drawn.labels)
+    return [None if t is None else t.tolist() for t in totals]
+
+
+def _noticed_as_json(noticed: Noticed) -> dict[str, Any]:
+    return {
+        **vars(noticed),
+        "raised": [int(c) for c in noticed.raised],
+        "global_sources": sorted(noticed.global_sources),
+    }
+
+
+def _noticed_from_json(found: Mapping[str, Any]) -> Noticed:
+    """What `_noticed_as_json` wrote; anything else is a ValueError, TypeError or KeyError."""
+    plain = {name: type(value)(found[name]) for name, value in vars(Noticed()).items()}
+    return Noticed(**plain)
+
+
+# ------------------------------------------------------------------------------------------------- running
+
+
+@dataclass
+class Place:
+    """Where and how the test draws of an audit are made: by whom, and in which folder the finished work is kept."""
+
+    crew: Crew = field(default_factory=here)
+    out: Path | None = None
+    resume: bool = False
+    journal: Journal | None = None
+
+    def beside(self, name: str) -> Place:
+        """The place of a second run that belongs to this one."""
+        return Place(self.crew, None if self.out is None else self.out / name, self.resume)
+
+    @contextlib.contextmanager
+    def opened(self, run: Mapping[str, Any]) -> Iterator[None]:
+        """Within: the folder belongs to this run. A folder of another run, or at work, is refused at once."""
+        if self.out is None:
+            yield
+            return
+        try:
+            self.out.mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise JournalError(f"{self.out}: cannot be made a folder ({reason}); name another --out") from None
+        with Journal(self.out, run, self.resume) as self.journal:
+            yield
+
+
+def conduct(work: Work, place: Place, say: Callable[[str], None], expected: float = 0.0) -> tuple[Array | None, ...]:
+    """All counts: for each ruler an array pieces × 2 × steps, or None if its table could not always be made.
+
+    What was noticed is added to the target's own notes, in the order of the pieces. `expected`: seconds a piece,
+    roughly.
+    """
+    results: list[_Compact | None] = [None] * work.pieces
+    if place.journal is not None:
+        place.journal.begin(fingerprint(work))
+        for record in place.journal.records():
+            for piece, result in _checked(record, work, place.journal.path):
+                results[piece] = _Compact.of(result)
+    left = [i for i, found in enumerate(results) if found is None]
+    done = work.draws - sum(work.size(i) for i in left)
+    meter = Meter("test draws", work.draws, say, done)
+    keeper = _Keeper(place.journal)
+    try:
+        with contextlib.closing(carry_out(place.crew, count_piece, work, left, expected)) as answers:
+            for piece, result in answers:
+                results[piece] = _Compact.of(result)
+                keeper.keep(piece, result)
+                meter.add(work.size(piece))
+    except KeyboardInterrupt:
+        if place.out is not None:
+            safe = sum(found is not None for found in results)
+            say(f"interrupted: {safe} of {len(results)} parts are safe in {place.out}; continue with --resume")
+        raise
+    finally:
+        keeper.flush()
+    whole = [r for r in results if r is not None]
+    for one in whole:
+        work.target.noticed.add(one.noticed)
+    return tuple(_stacked([one.counts[i] for one in whole]) for i in range(len(work.rulers)))
+
+
+def select(work: Work, counts: Sequence[Array | None], delta: float) -> list[tuple[Selection, ...] | None]:
+    """What the rungs of each ruler's plan select."""
+    seeds = np.random.SeedSequence(entropy=work.seed, spawn_key=(TIES, work.pair.index)).spawn(len(counts))
+    coins = [np.random.Generator(np.random.Philox(seed)) for seed in seeds]
+    return [
+        None if found is None else ruler.selections(found, delta, coin)
+        for ruler, found, coin in zip(work.rulers, counts, coins, strict=True)
+    ]
+
+
+def _stacked(counts: list[Array | None]) -> Array | None:
+    known = [c for c in counts if c is not None]
+    return np.array(known, dtype=np.int64) if len(known) == len(counts) else None
+
+
+@dataclass(frozen=True)
+class _Compact:
+    """The result of a piece in little memory."""
+
+    counts: tuple[Array | None, ...]
+    noticed: Noticed
+
+    @staticmethod
+    def of(result: Result) -> _Compact:
+        counts = tuple(None if c is None else np.array(c, dtype=np.int32) for c in result["counts"])
+        return _Compact(counts, _noticed_from_json(result["noticed"]))
+
+
+class _Keeper:
+    """Writes finished pieces to the journal, several at a time when they come fast."""
+
+    def __init__(self, journal: Journal | None):
+        self._journal = journal
+        self._pending: list[Any] = []
+        self._written = -FLUSH
+
+    def keep(self, piece: int, result: Result) -> None:
+        if self._journal is not None:
+            self._pending.append([piece, result])
+            if time.monotonic() - self._written >= FLUSH:
+                self.flush()
+
+    def flush(self) -> None:
+        if self._journal is not None and self._pending:
+            pending, self._pending = self._pending, []
+            self._journal.append(pending)
+            self._written = time.monotonic()
+
+
+def _checked(record: Any, work: Work, path: Path) -> Iterator[tuple[int, Result]]:
+    """The pieces in a record of the journal, if they can be what this work gives."""
+    try:
+        for piece, result in record:
+            if type(piece) is not int or not 0 <= piece < work.pieces or len(result["counts"]) != len(work.rulers):
+                raise ValueError("no such piece")
+            for ruler, counts in zip(work.rulers, result["counts"], strict=True):
+                table = np.array(
+                    counts if counts is not None else [[work.size(piece)] + [0] * (ruler.steps - 1), [0] * ruler.steps]
+                )
+                fits = table.dtype.kind == "i" and table.shape == (2, ruler.steps) and table.min() >= 0
+                if not fits or table[0].sum() != work.size(piece) or (table[1] > table[0]).any():
+                    raise ValueError("impossible counts")
+            Noticed().add(_noticed_from_json(result["noticed"]))
+            yield piece, result
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, IndexError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise JournalError(f"{path} holds what this run cannot have written ({reason}); name another --out") from None
+
+
+# -------------------------------------------------------------------------------------------- whose is it?
+
+
+def fingerprint(work: Work) -> dict[str, Any]:
+    """What makes counts comparable: the plan as the burn-in fixed it, and the cut into pieces."""
+    marks = "-".join(ruler.mark for ruler in work.rulers)
+    return {"draws": work.draws, "block": work.block, "piece": work.run_length, "burn-in": marks}
+
+
+def describe_run(target: Target, pairs: Sequence[Pair], **options: Any) -> dict[str, Any]:
+    """What a journal says of its run: the options, the mechanism, the code, and a hash of the datasets."""
+    digest = hashlib.blake2b(digest_size=16)
+    for pair in pairs:
+        digest.update(canonical(pair.dataset) + b"|" + canonical(pair.neighbour) + b";")
+    name, source = _origin(target)
+    code = {"code of dpso": code_mark(), "code of the mechanism": source}
+    return {**options, "mechanism": name, **code, "datasets": digest.hexdigest()}
+
+
+def _origin(target: Target) -> tuple[str, str]:
+    """What the mechanism is called, and a hash of the file that it stands in ("" if there is none).
+
+    Of a command nothing but the burn-in tells whether it is still the same.
+    """
+    while hasattr(target, "inner"):
+        target = target.inner
+    if hasattr(target, "command"):
+        return f"command {target.command}", ""
+    mechanism = getattr(target, "mechanism", target)
+    kind = mechanism if hasattr(mechanism, "__qualname__") else type(mechanism)
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    source = Path(file).read_bytes() if file is not None and Path(file).is_file() else b""
+    return f"{kind.__module__}:{kind.__qualname__}", hashlib.blake2b(source, digest_size=8).hexdigest()
+
+
+def canonical(value: Any) -> bytes:
+    """Bytes that are equal for equal datasets, in this process and in the next."""
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return f"array{value.shape}{value.dtype.str}".encode() + np.ascontiguousarray(value).tobytes()
+    if isinstance(value, dict):
+        return b"{" + b",".join(canonical(k) + b":" + canonical(v) for k, v in sorted(value.items(), key=repr)) + b"}"
+    if isinstance(value, list | tuple):
+        return type(value).__name__.encode() + b"(" + b",".join(map(canonical, value)) + b")"
+    if isinstance(value, int | float | str | bytes | None):
+        return repr(value).encode()
+    try:
+        return pickle.dumps(value)
+    except Exception as error:  # noqa: BLE001 - a foreign object may refuse in any way
+        raise ValueError(f"the dataset (a {type(value).__name__}) cannot be told from others: {error}") from None
+
+
+def write_result(folder: Path, text: str) -> Path:
+    """Put result.json into the folder in one step."""
+    path = folder / "result.json"
+    temporary = path.with_name(f"result.json.{os.getpid()}.tmp")
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "w", encoding="utf-8") as file:
+            file.write(json.dumps(json.loads(text), indent=1) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise JournalError(
+            f"{path}: cannot be written ({error.strerror}); make room and continue with --resume"
+        ) from None
+    return path

@@ -1,0 +1,218 @@
+"""What to test, decided on the burn-in: the score, the direction, and how many draws to select.
+
+A plan is a ladder: a few selections, each inside the one before, that share the error level.
+
+The burn-in is cut into folds; each fold is scored by a model that has not seen it. Ranked by confidence, the scored
+draws give an honest curve "share of right guesses among the n most confident". The first rung maximises the bound which
+the test draws are expected to give. The curve is noisy where n is small, so it is smoothed towards the model's own
+probabilities and lowered by as much as the largest of many noisy values is too high. That errs on the side of too many
+draws; what it misses is caught by the lower rungs, which select the most confident of these. To share the level costs
+little (half of 0.05 moves the normal quantile from 1.64 to 1.96), a wrong n may cost a quarter of the bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from audit.auditor.learn.logistic import fit_logistic
+from audit.auditor.learn.scores import Score, learn_held_out
+from audit.auditor.terms.outputs import Table
+from audit.auditor.test.confidence import predicted_bound
+from audit.runtime.threads import single_threaded
+
+Array = np.ndarray
+
+DISCOUNT = 0.5
+"""Standard errors taken off each draw's log-odds before draws are ranked: a sure guess must be known to be sure."""
+CALIBRATION_PENALTY = np.array([1e-3, 1e-2])
+SHARE = 1.5
+WORTH = 600.0
+"""The smoothing fit never counts more than so many draws."""
+ROUNDING = 1e-4
+"""Confidences closer than this are the same but for rounding."""
+SAFETY = 1.0
+"""Standard deviations of the selected count that are left out, so that the tested set stays inside the planned one."""
+
+LADDER = ((1.0, 0.4), (1 / 2, 0.3), (1 / 8, 0.2), (1 / 16, 0.1))
+"""The rungs: which share of the planned number of draws each selects, and its part of the error level."""
+
+MODES = {"neighbour": 1, "dataset": 1, "either": 2}
+"""Which label is guessed: always the neighbour (1), always the dataset (0), or whichever is likelier; → sides."""
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One selection: the n most confident draws, or all with at least this confidence; and its part of the level."""
+
+    n: int
+    threshold: float | None
+    share: float
+    part: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A test that is fixed before its draws are seen."""
+
+    score: Score
+    mode: str
+    rungs: tuple[Rung, ...]
+    """From the largest selection to the smallest."""
+    promise: float
+
+    @property
+    def sides(self) -> int:
+        """1 if all guesses name the same label, else 2."""
+        return MODES[self.mode]
+
+    def select(self, table: Table) -> Selected:
+        """What the score says of test draws; labels are not looked at."""
+        return Selected.by(self.mode, *self.score.logit(table))
+
+
+@dataclass(frozen=True)
+class Selected:
+    """Confidence and guessed label of each draw."""
+
+    sure: Array
+    label: Array
+
+    @staticmethod
+    def by(mode: str, logits: Array, errors: Array) -> Selected:
+        """From a score's log-odds and their standard errors."""
+        return Selected(confidence(mode, logits, errors), guess(mode, logits))
+
+
+def confidence(mode: str, logits: Array, errors: Array) -> Array:
+    """How sure the guess is: the rank by which draws are selected."""
+    sign = {"neighbour": logits, "dataset": -logits, "either": np.abs(logits)}[mode]
+    return np.asarray(sign - DISCOUNT * errors)
+
+
+def guess(mode: str, logits: Array) -> Array:
+    """The guessed label."""
+    if mode == "either":
+        return np.asarray(logits > 0)
+    return np.full(len(logits), mode == "neighbour")
+
+
+@single_threaded
+def make_plan(table: Table, labels: Array, draws: int, delta: float, alpha: float) -> tuple[Plan, Selected]:
+    """Learn the score, then choose direction and size for `draws` test draws; and what the plan says of the burn-in."""
+    score, logits, errors = learn_held_out(table, labels)
+    modes = list(MODES) if delta > 0 else ["either"]
+    curves = [Curve.measure(mode, logits, errors, labels) for mode in modes]
+    promises = [curve.promise(draws, delta, alpha) for curve in curves]
+    best = int(np.argmax([bound for bound, _ in promises]))
+    bound, inside = promises[best]
+    mode = curves[best].mode
+    own = Selected.by(mode, *score.logit(table))
+
+    def hopeful(n: int, part: float) -> bool:
+        """Whether n right guesses of n would give more than is promised."""
+        return bool(predicted_bound(np.array([n]), np.ones(1), draws, delta, alpha * part, MODES[mode])[0] > bound)
+
+    return Plan(score, mode, _ladder(-np.sort(-own.sure), inside, draws, delta, hopeful), bound), own
+
+
+def _ladder(
+    ranked: Array, inside: float, draws: int, delta: float, hopeful: Callable[[int, float], bool]
+) -> tuple[Rung, ...]:
+    """The rungs below a planned share of draws, from the burn-in's confidences in falling order.
+
+    Outputs that are equally sure stay together: a rung that ends among them ends where they end. One that ends where
+    the rung above it does, or is not hopeful, leaves that one its part of the level.
+    """
+    rungs: list[Rung] = []
+    total, above = len(ranked), len(ranked) + 1
+    for fraction, part in LADDER:
+        end = _run_end(ranked, max(1, int(fraction * inside * total)))
+        share = float(_surely_inside(end / total, min(draws, total))) if rungs else inside
+        n = max(1, int(share * draws))
+        if end >= above or (rungs and not hopeful(n, part)):
+            rungs[-1] = replace(rungs[-1], part=rungs[-1].part + part)
+        else:
+            rungs.append(Rung(n, _threshold(ranked, end) if delta == 0 else None, share, part))
+            above = end
+    return tuple(rungs)
+
+
+def _run_end(ranked: Array, size: int) -> int:
+    """How many draws are at least as sure as the one at this rank, but for rounding."""
+    return int(np.searchsorted(-ranked, -(ranked[size - 1] - ROUNDING), side="right"))
+
+
+def _threshold(ranked: Array, end: int) -> float:
+    """A confidence that just the first `end` draws reach: half-way down to the next lower one.
+
+    The same output scored in another block may differ in the last bits; half-way it falls on the same side.
+    """
+    return float((ranked[end - 1] + ranked[end]) / 2 if end < len(ranked) else ranked[-1] - ROUNDING)
+
+
+def _surely_inside(share: Any, total: int) -> Any:
+    """Shares of draws lowered by the noise of their estimate: what is tested stays inside what was planned."""
+    return np.maximum(share - SAFETY * np.sqrt(share * (1 - share) / total), share / 2)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Share of right guesses among the most confident burn-in draws, by how many of them."""
+
+    mode: str
+    total: int
+    sizes: Array
+    rates: Array
+    errors: Array
+
+    @staticmethod
+    def measure(mode: str, logits: Array, errors: Array, labels: Array) -> Curve:
+        """The held-out counts, smoothed towards a logistic fit of "right" against confidence.
+
+        The fit counts as many draws as its standard error is worth, at most SHARE times what was counted, and at
+        most WORTH.
+        """
+        sure, right = confidence(mode, logits, errors), guess(mode, logits) == (labels == 1)
+        order = np.argsort(-sure, kind="stable")
+        sure = sure[order]
+        sizes = _sizes(sure)
+        design = _calibration_design(sure)
+        fit = fit_logistic(design, right[order].astype(float), np.ones(len(sure)), CALIBRATION_PENALTY)
+        p = special.expit(design @ fit.weights)
+        rates = np.cumsum(p)[sizes - 1] / sizes
+        slopes = np.cumsum(design * (p * (1 - p))[:, None], axis=0)[sizes - 1] / sizes[:, None]
+        variance = np.einsum("ij,jk,ik->i", slopes, fit.covariance, slopes)
+        worth = np.minimum(rates * (1 - rates) / np.maximum(variance, 1e-12), np.minimum(SHARE * sizes, WORTH))
+        rates = (np.cumsum(right[order])[sizes - 1] + worth * rates) / (sizes + worth)
+        return Curve(mode, len(labels), sizes, rates, np.sqrt(rates * (1 - rates) / (sizes + worth)))
+
+    def promise(self, draws: int, delta: float, alpha: float) -> tuple[float, float]:
+        """The best cautious prediction of the bound, and the (largest) share of draws to select for it.
+
+        Of m = total/size noisy rates the largest is about √(2 ln m) standard errors too high: so much is taken off.
+        """
+        share = _surely_inside(self.sizes / self.total, min(draws, self.total))
+        caution = np.sqrt(2 * np.log1p(self.total / self.sizes))
+        cautious = np.clip(self.rates - caution * self.errors, 0.0, 1.0)
+        bound = predicted_bound(share * draws, cautious, draws, delta, alpha, MODES[self.mode])
+        at = int(np.flatnonzero(bound == bound.max())[-1])
+        return float(bound[at]), float(share[at])
+
+
+def _calibration_design(sure: Array) -> Array:
+    """A constant and the confidence, standardised: the score's own log-odds, moved and stretched as the data ask."""
+    return np.stack([np.ones(len(sure)), (sure - np.mean(sure)) / max(float(np.std(sure)), 1e-3)], axis=1)
+
+
+def _sizes(sure: Array) -> Array:
+    """Candidate sizes: about 80 on a geometric grid, each moved to the end of its run of ties."""
+    total = len(sure)
+    least = min(total, max(4, min(12, total // 300)))
+    grid = np.unique(np.geomspace(least, total, 80).astype(int))
+    ends = np.searchsorted(-sure, -sure[grid - 1], side="right")
+    return np.unique(ends)

@@ -1,0 +1,419 @@
+"""Privacy of the six algorithms, from both sides: measured from below, certified from above, and the claim.
+
+For each algorithm and variant a pair of neighbouring datasets is built that moves its output as far as we know how, the
+fast engine is audited on it as a black box, and the accountant gives the certified upper bound. What must hold is
+
+    measured lower bound  ≤  certified upper bound  ≤  claim,
+
+and where the printed text is not private the measured bound must exceed the claim. The false-alarm level of each audit
+is `LEVEL`; the seed is that of the check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from audit import engine as fast
+from audit.accounting.accountants import account
+from audit.auditor.api import audit_dp
+from audit.auditor.terms.result import AuditResult
+from audit.checks.framework import Figure, Outcome, check
+from audit.engine.arrays import Array
+from audit.engine.convex import ORACLE_ERRATA
+from reference.convex import noisy_frank_wolfe as nfw
+from reference.convex.oracle import closed_form_oracle
+from reference.convex.phased_sgd import PhasedParameters, phased_parameters, step_size, theorem_beta_printed
+from reference.convex.sensitivity import padded, tight_sigma, widest_pair
+from reference.numerics.numbers import Float64, Numbers, Real
+from reference.numerics.tape import ZeroTape
+from reference.paper.events import Trace
+from reference.privacy import gaussian_mu_safe
+from reference.setting.data import Example
+from reference.setting.losses import GLL, Absolute
+from reference.setting.losses_smooth import SignedQuadratic, SmoothPredictorLoss
+from reference.setting.losses_weak import TanhRegression
+from reference.setting.sets import Box, L2Ball, l1_ball
+from reference.smooth.noisy_sfw import noisy_sfw, noisy_sfw_printed
+from reference.weakly_convex.strongly_convex import Phase
+
+K = Float64()
+LEVEL = 1e-6
+EPSILON, DELTA = Fraction(1), Fraction(1, 100)
+FAR = 8
+"""A label beyond every prediction: the loss is then linear, with slope ∓1."""
+
+Dataset = tuple[Example, ...]
+
+
+# -------------------------------------------------------------------------------------- the sandwich
+
+
+def measure(
+    run: Callable[[Dataset, fast.BatchTape], Array],
+    pair: Sequence[Dataset],
+    epsilon: Any,
+    delta: Any,
+    samples: int,
+    seed: int,
+) -> AuditResult:
+    """The black-box auditor on the outputs of the fast engine."""
+
+    def mechanism(dataset: Dataset, size: int, rng: np.random.Generator) -> Array:
+        return run(dataset, fast.LiveBatch(int(rng.integers(2**62)), size))
+
+    return audit_dp(
+        mechanism,
+        pair[0],
+        pair[1],
+        epsilon=float(epsilon),
+        delta=float(delta),
+        samples=samples,
+        confidence=1 - LEVEL,
+        seed=seed,
+    )
+
+
+@dataclass(frozen=True)
+class Sandwich:
+    """Measured, certified and claimed ε at one δ."""
+
+    title: str
+    measured: AuditResult
+    certified: float | None
+    claim: float
+
+    def outcome(self) -> Outcome:
+        """Private: measured ≤ certified ≤ claim, and no violation found."""
+        certified = self.claim if self.certified is None else self.certified
+        holds = (
+            self.measured.verdict == "consistent"
+            and self.measured.epsilon_lower <= certified
+            and certified <= self.claim * (1 + 1e-9)
+        )
+        return Outcome(
+            holds,
+            ratio=self.measured.epsilon_lower / self.claim,
+            witness=self.measured.event,
+            numbers=self.numbers(),
+            would_detect=self.measured.would_detect,
+            figures=(self.figure(),),
+        )
+
+    def numbers(self) -> dict[str, float | int | str]:
+        """What the report prints."""
+        shown: dict[str, float | int | str] = {
+            "measured ε": self.measured.epsilon_lower,
+            "claimed ε": self.claim,
+            "δ": self.measured.delta,
+            "draws a side": self.measured.samples,
+        }
+        return shown if self.certified is None else shown | {"certified ε": self.certified}
+
+    def figure(self) -> Figure:
+        """Three bars: measured from below, certified from above, claimed."""
+        bars = {"measured (at least)": self.measured.epsilon_lower, "claim": self.claim}
+        if self.certified is not None:
+            bars |= {"certified (at most)": self.certified}
+        return Figure(
+            title=self.title,
+            x_label="",
+            y_label=f"ε at δ = {self.measured.delta:g}",
+            series={name: [(0, value)] for name, value in bars.items()},
+            kind="bar",
+            topic="privacy",
+        )
+
+
+def sandwich(
+    title: str,
+    algorithm: str,
+    variant: Any,
+    run: Callable[[Dataset, fast.BatchTape], Array],
+    pair: Sequence[Dataset],
+    samples: int,
+    seed: int,
+    **parameters: Any,
+) -> Outcome:
+    """Measure, account, compare."""
+    found = measure(run, pair, EPSILON, DELTA, samples, seed)
+    profile = account(algorithm, variant, EPSILON, DELTA, **parameters).profile
+    certified = None if profile is None else profile.certified_epsilon(DELTA)
+    return Sandwich(title, found, certified, float(EPSILON)).outcome()
+
+
+SAMPLES = {"quick": 5_000, "standard": 100_000}
+
+
+def both_levels(statement: str, edition: Any, make: Callable[[int, int], Outcome], name: str) -> None:
+    """Register a check at the quick level and, with more draws, at the standard level."""
+    for level, samples in SAMPLES.items():
+
+        def run(seed: int, samples: int = samples) -> Outcome:
+            return make(samples, seed)
+
+        run.__name__ = run.__qualname__ = f"{name}_{level}"
+        run.__doc__ = make.__doc__
+        globals()[run.__name__] = check(statement, kind="statistical", edition=edition, level=level)(run)  # type: ignore[arg-type]
+
+
+# ----------------------------------------------------------------------------------------- Algorithm 2
+
+
+def phased_pair(n: int) -> tuple[Dataset, Dataset]:
+    """The first record pushes all iterates of phase 1 by ±η; the others do nothing: the bound on Δ_1 is attained."""
+    silent = (Example((0,), 0),) * (n - 1)
+    return (Example((1,), FAR), *silent), (Example((1,), -FAR), *silent)
+
+
+def phased_case(variant: str, samples: int, seed: int) -> Outcome:
+    """Algorithm 2 on the line, n = 16: the released average moves by 2η_1·L0·R."""
+    rule = {"sigma": tight_sigma(K, EPSILON, DELTA)} if variant == "tight" else {}
+    W = L2Ball((0,), Fraction(1, 2))
+    p = phased_parameters(K, 16, GLL(Absolute, 1, 1), W, epsilon=EPSILON, delta=DELTA, **rule)  # type: ignore[arg-type]
+    return sandwich(
+        f"Algorithm 2, {variant}",
+        "Alg:phased",
+        variant,
+        lambda data, tape: fast.phased_sgd(data, p, tape),
+        phased_pair(16),
+        samples,
+        seed,
+        n=16,
+        d=1,
+        L0=1,
+        R=1,
+        D=1,
+    )
+
+
+both_levels("thm:l2_glm", "corrected", partial(phased_case, "corrected"), "phased_sgd_corrected_is_private")
+both_levels("thm:l2_glm", "tight", partial(phased_case, "tight"), "phased_sgd_tight_is_private")
+
+
+SMALL_DELTA = Fraction(1, 10**6)
+
+
+@check("thm:l2_glm", kind="statistical", edition="printed", level="standard", erratum="E3.10")
+def beta_without_the_diameter_measured(seed: int) -> Outcome:
+    """n = 4096, D = 48, β of Theorem 6's statement: steps expand, and the output betrays the first record."""
+    n, D = 4096, 48
+    W, beta = L2Ball([0, 0], Fraction(D, 2)), theorem_beta_printed(K, n, 1, 1)
+    p = phased_parameters(K, n, GLL(Absolute, 1, 1), W, epsilon=1, delta=SMALL_DELTA, beta=beta)
+    return measured_violation(p, closed_form_oracle, 2 / beta, ORACLE_ERRATA, 1000, seed)
+
+
+def measured_violation(
+    p: PhasedParameters, call: Any, gap: float, oracle_errata: Any, samples: int, seed: int
+) -> Outcome:
+    """Build the widest pair for these parameters, run the fast engine on it, and look for a violation of (1, 1e-6)."""
+    first = (Example((1, 0), FAR), Example((1, 0), -FAR))
+    pair = widest_pair(call, p.smoothing, p.gll, step_size(K, p) / 4, p.n // 2, gap=gap, first=first)
+    found = measure(
+        lambda data, tape: fast.phased_sgd(data, p, tape, oracle_errata=oracle_errata),
+        (padded(pair.dataset, p.n), padded(pair.neighbour, p.n)),
+        1,
+        SMALL_DELTA,
+        samples,
+        seed,
+    )
+    return Sandwich(f"Algorithm 2 as printed, n = {p.n}", found, None, 1.0).outcome()
+
+
+# ----------------------------------------------------------------------------------------- Algorithm 3
+
+
+def frank_wolfe_case(variant: str, samples: int, seed: int) -> Outcome:
+    """Algorithm 3 on [−1, 1], n = 8, T = 3: every selection sees one label turned round."""
+    n, T = 8, 3
+    rule = {"scale": nfw.scale_tight} if variant == "tight" else {}
+    p = nfw.frank_wolfe_parameters(
+        K,
+        n,
+        GLL(Absolute, 1, 1, 1),
+        l1_ball(1, 1),
+        epsilon=EPSILON,
+        delta=DELTA,
+        T=T,
+        **rule,  # type: ignore[arg-type]
+    )
+    rest = (Example((1,), FAR),) * (n - 1)
+    pair = ((Example((1,), FAR), *rest), (Example((1,), -FAR), *rest))
+    return sandwich(
+        f"Algorithm 3, {variant}",
+        "Alg:nfw",
+        variant,
+        lambda data, tape: fast.noisy_frank_wolfe(data, p, tape),
+        pair,
+        samples,
+        seed,
+        n=n,
+        J=2,
+        L0=1,
+        R=1,
+        D=2,
+        T=T,
+        noise="laplace",
+    )
+
+
+both_levels("thm:l1_glm", "corrected", partial(frank_wolfe_case, "corrected"), "frank_wolfe_corrected_is_private")
+both_levels("thm:l1_glm", "tight", partial(frank_wolfe_case, "tight"), "frank_wolfe_tight_is_private")
+
+
+# ----------------------------------------------------------------------------------------- Algorithm 4
+
+
+@dataclass(frozen=True)
+class Linear(SmoothPredictorLoss):
+    """y·⟨a, w⟩, |y| ≤ 1: L0 = R, L1 = 0. The record's influence is the largest the sensitivity bound allows."""
+
+    R: Any = 1
+    p: Any = 1
+
+    def __post_init__(self) -> None:
+        """Read R and p exactly."""
+        self._check_bounds()
+
+    @property
+    def L0(self) -> Fraction:
+        return Fraction(self.R)
+
+    @property
+    def L1(self) -> Fraction:
+        return Fraction(0)
+
+    def profile(self, K: Numbers, t: Real, y: Real) -> Real:
+        return y * t
+
+    def slope(self, K: Numbers, t: Real, y: Real) -> Real:
+        return y + 0 * t
+
+
+def signed_pair(n: int, sign: int = 1) -> tuple[Dataset, Dataset]:
+    """All records pull one way; in the neighbour the first pulls the other way."""
+    rest = (Example((1,), sign),) * (n - 1)
+    return (Example((1,), sign), *rest), (Example((1,), -sign), *rest)
+
+
+def poly_case(variant: str, samples: int, seed: int) -> Outcome:
+    """Algorithm 4 on [−1, 1], linear losses: two rounds with b = 2 (printed, corrected), one round of 3 (tight)."""
+    loss, W = Linear(), l1_ball(1, 1)
+    if variant == "tight":
+        n = 3
+        run = partial(_poly_tight, loss, W)
+        parameters: dict[str, Any] = {"R": 2, "b": 2, "L0": 1, "L1": 0, "D": 2, "noise": "gumbel"}
+    else:
+        n = 5
+        run = partial(_poly, loss, W, variant)
+        parameters = {"R": 2, "b": 2, "L0": 1, "L1": 0, "D": 2}
+    title = f"Algorithm 4, {variant}"
+    return sandwich(title, "alg:polySFW", variant, run, signed_pair(n), samples, seed, **parameters)
+
+
+def _poly(loss: Any, W: Any, variant: Any, data: Dataset, tape: fast.BatchTape) -> Array:
+    return fast.poly_sfw(loss, W, data, 2, 2, EPSILON, DELTA, tape, edition=variant, exact_budget=True)
+
+
+def _poly_tight(loss: Any, W: Any, data: Dataset, tape: fast.BatchTape) -> Array:
+    return fast.poly_sfw_tight(loss, W, data, 3, 2, EPSILON, DELTA, tape, noise="gumbel")
+
+
+for _variant in ("printed", "corrected", "tight"):
+    both_levels("alg:polySFW", _variant, partial(poly_case, _variant), f"poly_sfw_{_variant}_is_private")
+
+
+# ----------------------------------------------------------------------------------------- Algorithm 5
+
+
+def pair_release(body: Callable[..., Any], last: Example) -> tuple[Array, Array]:
+    """Means and standard deviations of (Δ̃_1^1, g̃_1^1), d = 1, given the noiseless past: f = ±w² on [−1/2, 1/2]."""
+    loss, W = SignedQuadratic(1, Fraction(1, 2), 2, Fraction(2)), Box([Fraction(-1, 2)], [Fraction(1, 2)])
+    trace = Trace()
+    data = (*STEER, last)
+    body(K, loss, W, data, 2, 2, FAILING, DELTA, ZeroTape(), exact_budget=True, trace=trace, start=K.vector([0.5]))
+    found = {(e.name, e.indices): e.value for e in trace}
+    means = [found["Delta", (1, 1)][0], found["g", (1, 1)][0]]
+    return np.array(means), np.array([found["sigma_hat", (1, 1)], found["sigma", (1, 1)]])
+
+
+STEER = tuple(Example((1,), y) for y in (-1, -1, 1, 1))
+"""±w² that drive the noiseless run to w_1^0 = 1/2 and w_1^1 = −1/2: η_{1,0} = 1 makes the jump."""
+FAILING = Fraction(4)
+"""At (4, 0.01) printed Algorithm 5 fails (E4.1)."""
+
+
+def noisy_transcript(body: Callable[..., Any], samples: int, seed: int) -> AuditResult:
+    """Audit the releases of step (1, 1) as a black box."""
+    laws = [pair_release(body, Example((1,), y)) for y in (1, -1)]
+
+    def mechanism(dataset: int, size: int, rng: np.random.Generator) -> Array:
+        means, deviations = laws[dataset]
+        return np.asarray(means + deviations * rng.standard_normal((size, 2)))
+
+    return audit_dp(
+        mechanism,
+        0,
+        1,
+        epsilon=float(FAILING),
+        delta=float(DELTA),
+        samples=samples,
+        confidence=1 - LEVEL,
+        seed=seed,
+        neighbours="any",
+    )
+
+
+@check("alg:nSFW", kind="statistical", edition="printed", level="standard", erratum="E4.1")
+def noisy_sfw_printed_measured(seed: int) -> Outcome:
+    """Printed Algorithm 5 at (4, 0.01): the pair released at step (1, 1) violates the claim."""
+    found = noisy_transcript(noisy_sfw_printed, 2_000_000, seed)
+    return Sandwich("Algorithm 5, printed, step (1, 1)", found, None, float(FAILING)).outcome()
+
+
+@check("alg:nSFW", kind="statistical", edition="corrected")
+def noisy_sfw_corrected_is_private(seed: int) -> Outcome:
+    """The corrected Algorithm 5 on the same pair at (4, 0.01)."""
+    found = noisy_transcript(noisy_sfw, 100_000, seed)
+    profile = account("alg:nSFW", "corrected", FAILING, DELTA, R=2, b=2, L0=1, L1=2, D=1, d=1, p=2).profile
+    certified = None if profile is None else profile.certified_epsilon(DELTA)
+    return Sandwich("Algorithm 5, corrected, step (1, 1)", found, certified, float(FAILING)).outcome()
+
+
+def noisy_tight_case(samples: int, seed: int) -> Outcome:
+    """The tight Algorithm 5 on [−1, 1], linear losses, T = 3, b = 2."""
+    loss, W = Linear(p=2), Box([-1], [1])
+
+    def run(data: Dataset, tape: fast.BatchTape) -> Array:
+        return fast.noisy_sfw_tight(loss, W, data, 3, 2, EPSILON, DELTA, tape)
+
+    parameters = {"R": 2, "b": 2, "L0": 1, "L1": Fraction(1, 10**9), "D": 2, "d": 1, "p": 2}  # L1 > 0 there
+    return sandwich("Algorithm 5, tight", "alg:nSFW", "tight", run, signed_pair(3), samples, seed, **parameters)
+
+
+both_levels("alg:nSFW", "tight", noisy_tight_case, "noisy_sfw_tight_is_private")
+
+
+# ----------------------------------------------------------------------------------------- Algorithm 6
+
+
+def proximal_case(samples: int, seed: int) -> Outcome:
+    """Algorithm 6 on [−1, 1] with |tanh w − y|: near 0 the slope is −sgn(y), so one label moves the mean by 2/n."""
+    loss, W, plan = TanhRegression(1), L2Ball((0,), 1), (Phase(8, 4),)
+    mu = gaussian_mu_safe(EPSILON, DELTA)
+
+    def run(data: Dataset, tape: fast.BatchTape) -> Array:
+        return fast.proximally_guided(loss, W, data, tape, rounds=2, plan=plan, mu=mu)
+
+    rest = tuple(Example((1,), y) for y in (1, -1, 1, -1, 1, -1, 1))
+    pair = ((Example((1,), 1), *rest), (Example((1,), -1), *rest))
+    parameters = {"n": 8, "R": 1, "T": 4, "d": 1, "p": 2, "L0": 1}
+    return sandwich("Algorithm 6, corrected", "Alg:PGPSMD", "corrected", run, pair, samples, seed, **parameters)
+
+
+both_levels("Alg:PGPSMD", "corrected", proximal_case, "proximally_guided_is_private")

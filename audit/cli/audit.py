@@ -1,0 +1,193 @@
+"""`dpso audit`: run the checks of all statements and say what holds."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import get_args
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from audit.checks import job
+from audit.checks.framework import GRADES, Check, Level, Result
+from audit.report import write_html
+from audit.report.model import paper_order
+from audit.report.words import GRADE_STYLES, GRADE_WORDS
+from audit.runtime.errors import InputError, one_line
+from audit.runtime.executors import interruptible
+
+HELP = "check every statement of the paper and report what holds, how tightly, and what repairs it"
+EXAMPLE = "dpso audit --level quick --only lem:oracle --out dpso-out"
+
+INTERRUPTED = 130
+SAVE_EVERY = 2.0
+"""Seconds between two writes of report.json: what a crash of the machine can cost."""
+
+WEIGHTS: dict[Level, int] = {"quick": 1, "standard": 8, "deep": 200}
+"""How long a check of a level takes, roughly and relatively: for the time left before any has been timed."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--level", choices=get_args(Level), default="quick", help="how long to look (default quick)")
+    parser.add_argument("--only", metavar="ID", nargs="+", default=[], help="statements, errata or checks")
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        default=Path("dpso-out"),
+        help="where report.json and report.html go (default dpso-out)",
+    )
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="the seed of the run (default 0)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--workers", metavar="N", type=int, default=os.cpu_count() or 1, help="processes (default all)")
+    where.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:PORT, or local")
+    parser.add_argument("--resume", action="store_true", help="continue the run in --out")
+    parser.add_argument("--record", action="store_true", help="make these verdicts the recorded ones")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the main job; exit 0 if every verdict is the recorded one."""
+    _check_options(args)
+    checks = job.plan(args.level, args.only)
+    if not checks:
+        raise InputError(f"--level {args.level}: no check to run; try --level deep")
+    path = job.report_path(args.out)
+    with job.alone_in(args.out):
+        return _run_in(path, checks, args)
+
+
+def _run_in(path: Path, checks: list[Check], args: argparse.Namespace) -> int:
+    """Run the checks that the report at `path` lacks, keep it up to date, and conclude."""
+    report = job.new_report(args.level, args.seed, checks, args.only)
+    if args.resume:
+        report = job.load(path, report)
+    console = Console(stderr=True)
+    interrupted = False
+    with interruptible():
+        try:
+            job.save(report, path)
+            _run_with_progress(checks, report, args, path, console)
+        except KeyboardInterrupt:
+            interrupted = True
+        except InputError:
+            job.save(report, path)
+            raise
+        job.save(report, path)
+        page = write_html(report, path.with_name("report.html"))
+        if interrupted:  # said in here, where pressing again is without effect
+            console.print(
+                f"interrupted: {len(report.results)} of {len(report.planned)} checks are in {one_line(str(path))};"
+                " continue with --resume",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
+    if interrupted:
+        return INTERRUPTED
+    return _conclude(report, args, [path, page])
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    if args.workers < 1:
+        raise InputError(f"--workers {args.workers}: must be at least 1")
+    if args.record and args.only:
+        raise InputError("--record: only a run of all statements is recorded; drop --only")
+
+
+def _conclude(report: job.Report, args: argparse.Namespace, files: list[Path]) -> int:
+    """Print the outcome, record it if asked to, and say by the exit code whether it is the recorded one."""
+    differences = [] if args.record else report.differences(job.read_record())
+    if args.json:
+        extra = {"differences": [vars(d) for d in differences]}
+        print(json.dumps(report.to_json() | extra, indent=1, allow_nan=False))
+    else:
+        _print_summary(report, differences, Console())
+        print("written: " + ", ".join(one_line(str(file)) for file in files))
+    if args.record and not report.unexpected:
+        job.write_record(report)
+        print(f"recorded: {job.RECORD}", file=sys.stderr)
+    return 1 if report.unexpected or differences else 0
+
+
+# --------------------------------------------------------------------------------------------- progress
+
+
+def _run_with_progress(
+    checks: list[Check], report: job.Report, args: argparse.Namespace, path: Path, console: Console
+) -> None:
+    weights = {c.name: WEIGHTS[c.level] for c in checks}
+    running: dict[str, str] = {}
+    saved = time.monotonic()
+    columns = (
+        TextColumn("{task.fields[count]}"),
+        BarColumn(bar_width=24),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("{task.fields[busy]}", markup=False),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        behind = sum(weights[r.name] for r in report.results)
+        task = progress.add_task("", total=sum(weights.values()), completed=behind, count="", busy="")
+
+        def show(advance: int = 0) -> None:
+            count = f"{len(report.results)}/{len(checks)} checks"
+            progress.update(task, advance=advance, count=count, busy=one_line(" ".join(running.values()))[:32])
+
+        def started(check: Check) -> None:
+            running[check.name] = check.statement
+            show()
+
+        def done(result: Result) -> None:
+            nonlocal saved
+            running.pop(result.name, None)
+            show(weights[result.name])
+            if time.monotonic() - saved > SAVE_EVERY:
+                job.save(report, path)
+                saved = time.monotonic()
+
+        job.run(checks, report, args.workers, done, started, args.scheduler)
+
+
+# ---------------------------------------------------------------------------------------------- summary
+
+
+def _print_summary(report: job.Report, differences: list[job.Difference], console: Console) -> None:
+    standings = report.standings()
+    table = Table(title=f"dpso audit, level {report.level}, seed {report.seed}", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("statement", overflow="fold", max_width=30)
+    table.add_column("checks", justify="right", no_wrap=True)
+    table.add_column("verdict", overflow="fold")
+    shown = [id for id, s in standings.items() if s.ran and len(job.held_by(id)) == 1]
+    for id in paper_order(shown, job.inventory()):
+        standing = standings[id]
+        verdict = Text(one_line(standing.text), style=GRADE_STYLES[standing.verdict.grade])
+        table.add_row(Text(one_line(id)), str(standing.ran), verdict)
+    console.print(table)
+    counts = Counter(standings[id].verdict.grade for id in shown)
+    console.print("; ".join(f"{counts[g]} {GRADE_WORDS[g]}" for g in GRADES if counts[g]), highlight=False)
+    for result in report.unexpected:
+        found = result.error or ("holds" if result.holds else "does not hold")
+        _say(console, f"not as recorded: {result.name} ({result.statement}): {found}")
+    for difference in differences:
+        _say(
+            console,
+            f"not the recorded verdict: {difference.statement}: {difference.found}; recorded: {difference.recorded}",
+        )
+    seconds = sum(r.seconds for r in report.results)
+    _say(
+        console,
+        f"{len(report.results)} checks in {seconds:.0f} s of computing, {len(report.unexpected)} not as recorded",
+    )
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(one_line(text), markup=False, highlight=False)

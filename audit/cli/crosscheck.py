@@ -1,0 +1,151 @@
+"""`dpso crosscheck`: run an implementation on the test vectors; the first line of the paper where it differs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from audit.runtime.errors import InputError, one_line, wrapped
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from audit.crosscheck.compare import Client, Report, Verdict
+
+HELP = "run your implementation on the test vectors: the first line of the paper where it differs"
+WIDEST = 80
+"""Characters of a note in the table; the first difference is shown in full, and --json has everything."""
+EXAMPLE = "dpso crosscheck phased-sgd --python audit.engine.client:run"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    from audit.cli.algorithms import SHORT
+
+    parser.add_argument("algorithm", metavar="ALGORITHM", help=f"a TeX label, a number, or one of {', '.join(SHORT)}")
+    client = parser.add_mutually_exclusive_group(required=True)
+    client.add_argument("--python", metavar="MODULE:CALLABLE", help="called with each case, returns the reply")
+    client.add_argument("--exec", dest="command_line", metavar="CMD", help="a command that answers JSON lines")
+    parser.add_argument(
+        "--variant",
+        default="corrected",
+        choices=("printed", "corrected", "tight"),
+        help="against which edition (default corrected)",
+    )
+    parser.add_argument("--case", action="append", default=[], metavar="ID", help="only this case (may be repeated)")
+    parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="seconds a case (default 10)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the first divergence and a table of all cases; exit 1 if a case does not pass."""
+    from audit.crosscheck.compare import Report, crosscheck
+
+    label = _checked(args)
+    client = _client(args)
+    verdicts = []
+    try:
+        for verdict in crosscheck(client, label, args.variant, args.case):
+            verdicts.append(verdict)
+            if sys.stderr.isatty():
+                print(f"\r{len(verdicts)} cases", end="", file=sys.stderr, flush=True)
+    finally:
+        client.close()
+        if sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr)
+    report = Report(label, args.variant, client.name, tuple(verdicts))
+    if args.json:
+        print(json.dumps(report.to_json(), indent=1, ensure_ascii=False, allow_nan=False))
+    else:
+        _show(report)
+    return 0 if report.agrees else 1
+
+
+def _checked(args: argparse.Namespace) -> str:
+    from audit.cli.algorithms import label_of
+    from reference import vectors
+
+    label = label_of(args.algorithm)
+    variants = vectors.BY_LABEL[label].variants
+    if args.variant not in variants:
+        raise InputError(f"--variant {args.variant}: {label} has {' and '.join(variants)} only")
+    if not args.timeout > 0:
+        raise InputError(f"--timeout {args.timeout:g} must be positive")
+    known = [case["id"] for case in vectors.load(label, args.variant)["cases"]]
+    for id in args.case:
+        if id not in known:
+            raise InputError(f"--case {id} is unknown (dpso vectors list {label} lists the ids)")
+    return label
+
+
+def _client(args: argparse.Namespace) -> Client:
+    from audit.crosscheck.compare import ExecClient, python_client
+
+    if args.python is not None:
+        return python_client(args.python, args.timeout)
+    return ExecClient(args.command_line, args.timeout)
+
+
+def _show(report: Report) -> None:
+    """The first divergence, the table, the count."""
+    from rich.console import Console
+
+    console = Console()
+    if report.failed:
+        _show_first(report.failed[0], console)
+    if _silent(report):
+        console.print(f"the client ended in all {len(report.verdicts)} cases: none was answered", highlight=False)
+    else:
+        _show_table(report, console)
+    offered = len(report.verdicts) - report.skipped
+    summary = f"{report.algorithm}, {report.variant}: {offered - len(report.failed)} of {offered} cases agree"
+    summary += f", {report.skipped} are not offered" if report.skipped else ""
+    if not report.failed and not report.agrees:
+        summary += "; no output was compared, which is no agreement"
+    console.print(wrapped(summary), highlight=False, soft_wrap=True)
+
+
+def _silent(report: Report) -> bool:
+    """Whether the client ended in every case, before or after the question: it does not start, say."""
+    return all(v.status == "error" and v.note.startswith("the client ended ") for v in report.verdicts)
+
+
+def _show_table(report: Report, console: Console) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("case", "verdict", "line", "what"):
+        table.add_column(heading, overflow="fold")
+    for verdict in report.verdicts:
+        style = {"pass": "green", "skip": "dim"}.get(verdict.status, "bold red")
+        found = verdict.divergence
+        what = one_line(found.quantity if found else verdict.note)
+        what = what if len(what) <= WIDEST else f"{what[: WIDEST - 1]}…"
+        line = f"L{found.line}" if found else ""
+        slug = verdict.id.partition(f"-{report.variant}-")[2]
+        table.add_row(Text(slug), Text(verdict.status, style=style), line, Text(what))
+    console.print(table)
+
+
+def _show_first(verdict: Verdict, console: Console) -> None:
+    """The first case that does not pass, in full."""
+    lines = [f"first {'failure' if verdict.status == 'error' else 'difference'}: {verdict.id}"]
+    if found := verdict.divergence:
+        where = f"line {found.line} of the paper's algorithm" if found.line else "before line 1 (theorem's parameters)"
+        lines += [
+            f"  where      {where}, quantity {found.quantity}",
+            f"  expected   {found.expected}",
+            f"  got        {found.got}",
+        ]
+        if found.difference is not None:
+            lines.append(f"  difference {found.difference:.3g} = {found.ulps:.3g} ulps (allowed {found.tolerance:.2g})")
+    if verdict.note:
+        lines.append(f"  note       {verdict.note}")
+    here = f"(line {found.line}," if found else "(no line"
+    for word, wanted in (("likely    ", True), ("or        ", False)):
+        lines += [f"  {word} {name}: {text}" for name, text in verdict.flags.items() if (here in text) == wanted]
+    for line in lines:
+        console.print(wrapped(one_line(line)), highlight=False, markup=False, soft_wrap=True)

@@ -1,0 +1,117 @@
+"""`dpso trace`: from a statement to code, checks, errata and verdict, and back."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from audit.checks.job import inventory
+from audit.runtime.errors import InputError, wrapped
+from audit.trace import compare, graph, proofs_map
+from audit.trace.coverage import Trace, trace
+from audit.trace.links import checkout
+from audit.trace.quoted import quotes_in
+from audit.trace.show import describe, show
+from reference.paper.inventory import Inventory
+
+HELP = "from a statement to its code, checks, errata and verdict, and back"
+EXAMPLE = "dpso trace lem:oracle"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    what = "an id (lem:oracle), a name (Lemma 5), a line (Alg:gll_oracle:6), an erratum (E3.1) or code"
+    parser.add_argument("id", nargs="?", metavar="ID", help=f"{what} (reference.convex.oracle:oracle, FILE.py:LINE)")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--check", action="store_true", help="compare proofs_map.md and quoted numbers; 1 if stale")
+    mode.add_argument("--write", action="store_true", help="write proofs_map.md")
+    parser.add_argument("--paper", type=Path, metavar="FILE.tex", help="compare a copy of the paper; 1 if it differs")
+    parser.add_argument("--graph", type=Path, metavar="FILE.svg", help="draw what leans on what")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what the options ask for; without any, show the whole inventory in brief."""
+    if args.id is not None and (args.check or args.write or args.paper or args.graph):
+        raise InputError(f"ID {args.id!r} goes without --check, --write, --paper and --graph")
+    asked: dict[str, Callable[[], Answer]] = {}
+    if args.paper is not None:
+        asked["paper"] = lambda: _paper(inventory(), args.paper)
+    if args.check:
+        asked["check"] = lambda: _check(trace())
+    if args.write:
+        asked["write"] = lambda: _write(trace())
+    if args.graph is not None:
+        asked["graph"] = lambda: _graph(trace(), args.graph)
+    return _answer(asked or {"show": lambda: _show(trace(), args.id)}, args.json)
+
+
+Answer = tuple[int, dict[str, Any], list[str]]
+"""Exit code, data for --json, lines for people."""
+
+
+def _answer(asked: dict[str, Callable[[], Answer]], as_json: bool) -> int:
+    """Print what was asked for: one object, or one that holds an object for each question."""
+    answers = {name: ask() for name, ask in asked.items()}
+    data = [answer[1] for answer in answers.values()]
+    whole = data[0] if len(data) == 1 else dict(zip(answers, data, strict=True))
+    lines = [line for answer in answers.values() for line in answer[2]]
+    print(json.dumps(whole, ensure_ascii=False, indent=1) if as_json else "\n".join(lines))
+    return max(answer[0] for answer in answers.values())
+
+
+def _check(links: Trace) -> Answer:
+    path = proofs_map.path()
+    committed = path.read_text(encoding="utf-8") if path.is_file() else ""
+    stale = proofs_map.stale_rows(committed, proofs_map.render(links))
+    quotes = quotes_in(path.parent)
+    print(f"recomputing {len(quotes)} quoted numbers", file=sys.stderr)
+    numbers = [problem for quote in quotes if (problem := quote.problem())]
+    problems = links.problems()
+    lines = [*stale, *numbers, *problems]
+    if stale:
+        lines.append(f"{path.name} is stale in {len(stale)} rows: dpso trace --write, then look at what changed")
+    if not lines:
+        lines.append(f"{path.name} is what the links give; {len(quotes)} quoted numbers agree")
+    if uncovered := links.uncovered():
+        lines.append(f"no check yet: {', '.join(uncovered)}")
+    failed = bool(stale or numbers or problems)
+    data = {"stale": stale, "numbers": numbers, "problems": problems, "uncovered": uncovered, "current": not failed}
+    return int(failed), data, lines
+
+
+def _write(links: Trace) -> Answer:
+    path = proofs_map.path()
+    before = path.read_text(encoding="utf-8") if path.is_file() else ""
+    text = proofs_map.render(links)
+    path.write_text(text, encoding="utf-8")
+    rows = proofs_map.stale_rows(before, text)
+    return 0, {"written": path.name, "rows": rows}, [*rows, f"{path.name}: {len(rows)} rows changed"]
+
+
+def _paper(known: Inventory, path: Path) -> Answer:
+    result = compare.compare_file(known, path)
+    left = compare.unjudged(known, compare.load_tex(path)) if result.identical else []
+    data = {"identical": result.identical, "labels": result.total, "lines without a verdict": left}
+    return int(not result.identical), data | result.paragraphs, list(compare.summary(result, path, left))
+
+
+def _graph(links: Trace, path: Path) -> Answer:
+    try:
+        path.write_text(graph.svg(links), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"--graph {path}: cannot be written ({error.strerror})") from None
+    edges = graph.edges(links)
+    count = sum(map(len, edges.values()))
+    data = {"written": str(path), "nodes": len(edges), "edges": count}
+    return 0, data, [f"{path}: {len(edges)} nodes, {count} arrows"]
+
+
+def _show(links: Trace, id: str | None) -> Answer:
+    if checkout() is None:
+        print("installed copy: the tests are not part of it, so links from tests are not shown", file=sys.stderr)
+    data = describe(links, id)
+    return 0, data, [wrapped(line) for line in show(data)]

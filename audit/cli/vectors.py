@@ -1,0 +1,128 @@
+"""`dpso vectors`: list the test vectors, check that they are what the reference gives, export them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from audit.runtime.errors import InputError, wrapped
+
+HELP = "list the test vectors, check them against schema, manifest and reference, or export them"
+EXAMPLE = "dpso vectors list phased-sgd"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "action",
+        nargs="?",
+        default="list",
+        choices=("list", "check", "export"),
+        help="list (default), check, or export",
+    )
+    parser.add_argument("what", nargs="?", metavar="ALGORITHM|DIR", help="list: an algorithm; export: a folder")
+
+
+def run(args: argparse.Namespace) -> int:
+    """List, check or export; exit 1 if a file is damaged or stale."""
+    if args.action == "list":
+        return _list(args)
+    if args.action == "check":
+        return _check(args)
+    return _export(args)
+
+
+def _documents(label: str | None = None) -> list[dict[str, Any]]:
+    from reference import vectors
+
+    return [
+        vectors.load(algorithm.label, variant)
+        for algorithm in vectors.ALGORITHMS
+        for variant in algorithm.variants
+        if label in (None, algorithm.label)
+    ]
+
+
+def _list(args: argparse.Namespace) -> int:
+    from audit.cli.algorithms import label_of
+
+    documents = _documents(None if args.what is None else label_of(args.what))
+    if args.json:
+        print(json.dumps([_summary(d, args.what is not None) for d in documents], indent=1, ensure_ascii=False))
+        return 0
+    for document in documents:
+        counts = Counter(case["result"] for case in document["cases"])
+        words = ", ".join(f"{counts[word]} {word}" for word in ("match", "reject", "either") if counts[word])
+        print(f"{document['name']}-{document['variant']}: {len(document['cases'])} cases ({words})")
+        if args.what is not None:
+            for case in document["cases"]:
+                print(wrapped(f"  {case['id']}  {case['result']}  {case['comment']}"))
+    return 0
+
+
+def _summary(document: dict[str, Any], full: bool) -> dict[str, Any]:
+    keys = ("algorithm", "name", "variant")
+    cases = [{k: c[k] for k in ("id", "result", "comment", "flags")} for c in document["cases"]]
+    return {**{k: document[k] for k in keys}, "count": len(cases), **({"cases": cases} if full else {})}
+
+
+def problems(progress: bool = False) -> list[str]:
+    """What is wrong with the vectors: damaged, not as the schema says, or not what the reference gives."""
+    from audit.runtime.jsonschema import violations
+    from reference import vectors
+    from reference.vectors import generate
+
+    found = [f"{name} differs from manifest.sha256" for name in vectors.damaged()]
+    schema = json.loads(vectors.read("schema.json"))
+    for document in _documents():
+        name = f"{document['name']}-{document['variant']}.json"
+        found += [f"{name}: {fault}" for fault in violations(document, schema)][:5]
+    texts = {}
+    for name, text in generate.files():
+        if progress:
+            print(f"computed {name}", file=sys.stderr)
+        texts[name] = text
+        if vectors.read(name).decode() != text:
+            found.append(f"{name} is not what the reference gives (python -m reference.vectors.generate rewrites it)")
+    if generate.manifest(texts) != vectors.read("manifest.sha256").decode():
+        found.append("manifest.sha256 does not list the generated files")
+    made = {id for text in texts.values() for id in generate.ids(text)}
+    listed = set(vectors.read("ids.txt").decode().split())
+    found += [f"{id} was published and is gone" for id in sorted(listed - made)]
+    found += [f"{id} is not in ids.txt" for id in sorted(made - listed)]
+    return found
+
+
+def _check(args: argparse.Namespace) -> int:
+    if args.what is not None:
+        raise InputError(f"dpso vectors check takes no argument, got {args.what!r}")
+    found = problems(progress=True)
+    if args.json:
+        print(json.dumps({"sound": not found, "problems": found}, indent=1, ensure_ascii=False))
+    else:
+        print("\n".join(found) if found else "all vectors are sound: schema, manifest, reference")
+    return 1 if found else 0
+
+
+def _export(args: argparse.Namespace) -> int:
+    from reference import vectors
+
+    if args.what is None:
+        raise InputError("dpso vectors export needs a folder: dpso vectors export DIR")
+    folder = Path(args.what)
+    names = [*vectors.SHIPPED, *(f"{d['name']}-{d['variant']}.json" for d in _documents())]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            (folder / name).write_bytes(vectors.read(name))
+    except OSError as error:
+        raise InputError(f"cannot write to {args.what}: {error.strerror or error}") from None
+    if args.json:
+        print(json.dumps({"folder": str(folder), "files": names}, indent=1))
+    else:
+        print(f"{len(names)} files in {folder}")
+    return 0

@@ -1,0 +1,173 @@
+"""Algorithms 1, 2 and 3, vectorised over trials. Line numbers are the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from audit.engine.arrays import ARRAYS, Array, floats, matrix
+from audit.engine.sets import project, vertices
+from audit.engine.tapes import BatchTape
+from reference.convex.noisy_frank_wolfe import FrankWolfeParameters
+from reference.convex.oracle import OracleParameters, least_exponent
+from reference.convex.phased_sgd import PhasedParameters
+from reference.numerics.numbers import Float64, floor_log2
+from reference.numerics.tape import Draw
+from reference.paper.registry import Edition
+from reference.setting.data import Example
+from reference.setting.losses import ScalarLoss
+from reference.setting.losses_convex import _PiecewiseLinear
+
+ORACLE_ERRATA = frozenset({"E3.1", "E3.2", "E3.3", "E3.4"})
+"""Inverted comparison, missing β/2, values for subgradients, range and output."""
+
+
+# --------------------------------------------------------------------------------- losses, record by record
+
+
+@dataclass(frozen=True)
+class LossTable:
+    """The losses of several records as arrays: kinks and slopes where they are piecewise linear, else one by one.
+
+    `subgradient(u)` takes u with one column a record; a table of one record takes any column.
+    """
+
+    losses: tuple[ScalarLoss, ...]
+    kinks: Array | None
+    slopes: Array | None
+
+    @staticmethod
+    def of(losses: Sequence[ScalarLoss]) -> LossTable:
+        """Pad all to the same number of kinks (a kink at ∞ is never met)."""
+        if not all(isinstance(ell, _PiecewiseLinear) for ell in losses):
+            return LossTable(tuple(losses), None, None)
+        most = max(len(ell.kinks) for ell in losses)  # type: ignore[attr-defined]
+        kinks = [floats(ell.kinks) for ell in losses]  # type: ignore[attr-defined]
+        slopes = [floats(ell.slopes) for ell in losses]  # type: ignore[attr-defined]
+        return LossTable(
+            tuple(losses),
+            np.array([np.append(k, [np.inf] * (most - len(k))) for k in kinks]),
+            np.array([np.append(s, [s[-1]] * (most + 1 - len(s))) for s in slopes]),
+        )
+
+    def subgradient(self, u: Array) -> Array:
+        """The subgradient nearest 0, entry by entry."""
+        if self.kinks is None or self.slopes is None:
+            columns = [ell.subgradient(ARRAYS, u[:, j]) for j, ell in enumerate(self.losses)]
+            return np.stack(columns, axis=1)
+        below = above = self.slopes[:, 0]
+        for i in range(self.kinks.shape[1]):
+            kink, slope = self.kinks[:, i], self.slopes[:, i + 1]
+            below = np.where(u > kink, slope, below)  # the slope just left of u
+            above = np.where(u >= kink, slope, above)  # the slope just right of u
+        return np.asarray(np.clip(0, np.minimum(below, above), np.maximum(below, above)))
+
+    def value(self, u: Array) -> Array:
+        """ℓ(u), entry by entry."""
+        return np.stack([ell.value(ARRAYS, u[:, j]) for j, ell in enumerate(self.losses)], axis=1)
+
+
+# ----------------------------------------------------------------------------------------- Algorithm 1
+
+
+def oracle(table: LossTable, m: Array, p: OracleParameters, errata: Collection[str] = ORACLE_ERRATA) -> Array:
+    """β(m − ū) for a (trials, records) array of m = ⟨w, x⟩, with these errata of Algorithm 1 applied.
+
+    Positions are kept as τ = (their distance from m)·β/L0: dyadic and exact where M = ℝ, as in the reference.
+    """
+    beta, L0, T = float(p.beta), float(p.L0), _steps(p, errata)
+    r, width = L0 / beta, 1 if "E3.4" in errata else 2
+    a = np.maximum((float(p.M.lower) - m) / r, -width)  # L2
+    b = np.minimum((float(p.M.upper) - m) / r, width)
+    pull = L0 if "E3.2" in errata else 2 * L0 / beta
+
+    def value(tau: Array) -> Array:
+        return np.asarray(table.value(m + tau * r) + pull * r * tau * tau / 2)
+
+    best, lowest = np.zeros(m.shape), np.full(m.shape, np.inf)
+    for _ in range(T):  # L4
+        m_t = (a + b) / 2  # L5
+        if "E3.3" in errata:  # L6
+            rise = table.subgradient(m + m_t * r) + pull * m_t
+        else:
+            rise = value((m_t + b) / 2) - value((a + m_t) / 2)
+        left = rise >= 0 if "E3.1" in errata else rise <= 0
+        b, a = np.where(left, m_t, b), np.where(left, a, m_t)  # L7–9
+        if "E3.4" not in errata:
+            here = value(m_t)
+            best, lowest = np.where(here < lowest, m_t, best), np.minimum(here, lowest)
+    if "E3.4" in errata:  # L10
+        return np.asarray(np.clip(-L0 * (a + b) / 2, -L0, L0))
+    return np.asarray(-L0 * best)
+
+
+def _steps(p: OracleParameters, errata: Collection[str]) -> int:
+    """L3."""
+    K, G, alpha = Float64(), float(p.L0) * float(p.R), float(p.alpha)
+    if "E3.4" in errata:
+        return least_exponent(K, G, alpha)
+    return least_exponent(K, 16 * G * G, alpha * alpha)
+
+
+# ----------------------------------------------------------------------------------------- Algorithm 2
+
+
+def phased_sgd(
+    dataset: Sequence[Example],
+    p: PhasedParameters,
+    tape: BatchTape,
+    edition: Edition = "corrected",
+    oracle_errata: Collection[str] = ORACLE_ERRATA,
+) -> Array:
+    """Algorithm 2 for every trial: (trials, d). `p` holds binary64 scalars; the tight edition is `p.sigma`'s affair."""
+    printed = edition == "printed"
+    n, d = len(dataset), p.W.dim
+    X = matrix(z.x for z in dataset)
+    tables = [LossTable.of([p.gll.scalar(z)]) for z in dataset]
+    rho = p.epsilon / (2 * np.sqrt(np.log(1 / p.delta)))  # L2
+    length, dimension = p.scale
+    G = float(p.smoothing.L0) * float(p.smoothing.R)
+    eta = length / (3 * G) * min(rho / np.sqrt(dimension), 1 / np.sqrt(n)) * float(p.stretch)  # L4–5
+    w = np.tile(floats(p.start), (tape.trials, 1))  # L1
+    s = 0  # L6
+    for k in range(1, floor_log2(n) + 1):  # L3, L7
+        T, eta_k = n // 2**k, eta / 4**k  # L8–9
+        u = w if printed else project(p.W, w)
+        total = np.zeros_like(w)
+        for t in range(s, s + T):  # L10
+            total += 0 if p.average == "last" else u
+            if printed or X[t].any():  # a record without features moves no point of W
+                slope = oracle(tables[t], (u @ X[t])[:, None], p.smoothing, oracle_errata)
+                step = eta_k * slope * X[t]
+                u = project(p.W, u + step if printed else u - step)
+            total += u if p.average == "last" else 0
+        sigma = p.sigma(Float64(), rho, eta_k, T, p.smoothing)
+        w = total / T + sigma * tape.read(Draw("xi", (k,), "normal", d))  # L11
+        s += T  # L12
+    return w if printed else project(p.W, w)  # L13
+
+
+# ----------------------------------------------------------------------------------------- Algorithm 3
+
+
+def noisy_frank_wolfe(
+    dataset: Sequence[Example],
+    p: FrankWolfeParameters,
+    tape: BatchTape,
+    edition: Edition = "corrected",
+    oracle_errata: Collection[str] = ORACLE_ERRATA,
+) -> Array:
+    """Algorithm 3 for every trial: (trials, d)."""
+    X, V = matrix(z.x for z in dataset), vertices(p.W)
+    table = LossTable.of([p.gll.scalar(z) for z in dataset])
+    w = previous = np.tile(floats(p.start), (tape.trials, 1))  # L1
+    sign = -1 if p.noise == "gumbel" else 1
+    for t in range(1, p.T + 1):  # L4
+        gradient = oracle(table, w @ X.T, p.smoothing, oracle_errata) @ X / len(X)  # L5
+        b = sign * p.s * tape.read(Draw("b", (t,), p.noise, len(V)))  # L6
+        chosen = np.argmin(gradient @ V.T + b, axis=1)  # L7
+        mu = 3 / (t + 2)
+        previous, w = w, (1 - mu) * w + mu * V[chosen]  # L8
+    return previous if edition == "printed" else w  # L9

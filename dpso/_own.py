@@ -1,0 +1,40 @@
+"""Are `audit` and `reference` ours? Both are common names, and a user's folder may hold a module of the same name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+"""The folder that holds our packages: a checkout, or site-packages."""
+
+PACKAGES = ("audit", "reference")
+
+
+def _found(name: str) -> Path | None:
+    """The file that `import name` gives or has given."""
+    if name in sys.modules:
+        file = getattr(sys.modules[name], "__file__", None)
+    else:
+        spec = find_spec(name)
+        file = spec.origin if spec else None
+    return Path(file).resolve() if file else None
+
+
+def refuse_hidden() -> None:
+    """Raise ImportError, with the file and the remedy in one line, where a user's module hides one of ours."""
+    for name in PACKAGES:
+        found = _found(name)
+        if found is not None and found != ROOT / name / "__init__.py":
+            raise ImportError(
+                f"{found} hides dpso's own package {name!r}: rename it, or start Python where it is not on the path"
+            )
+
+
+def search_own_first() -> None:
+    """Put the working folder last on the search path, so that its modules are found but hide none of ours."""
+    here = os.getcwd()
+    if Path(here).resolve() != ROOT:
+        sys.path[:] = [entry for entry in sys.path if entry not in ("", here)] + [here]

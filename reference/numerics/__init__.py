@@ -1,0 +1,4 @@
+"""Arithmetic and randomness: number systems, enclosures, preconditions, noise tapes, exact samplers.
+
+What may not enter: anything about the paper.
+"""

@@ -1,0 +1,502 @@
+"""Accountants: composition against exact results, verdicts of every algorithm and variant, sandwiches."""
+
+import math
+import random
+from fractions import Fraction
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_distribution as pld
+
+from audit.accounting.accountants import ACCOUNTANTS, VARIANTS, account, noise_ratio
+from audit.accounting.profiles import (
+    PrivacyProfile,
+    Rule,
+    TrajectoryLoss,
+    constant_rule,
+    gaussian_rule,
+    kov_rule,
+    largest,
+    pure_rule,
+    scientific,
+    smallest,
+    zcdp_rule,
+)
+from reference.numerics.numbers import Ball, Float64, norm
+from reference.privacy import (
+    dp_delta,
+    gaussian_delta,
+    gaussian_mu_safe,
+    kov_delta,
+    laplace_delta,
+    noisy_min_law,
+    pure_composition_delta,
+    zcdp_delta,
+)
+
+F = Float64()
+PAIR = (1, "1e-6")
+ROUNDS = {"R": 3, "b": 64}
+SMALL = {"alg:polySFW": ROUNDS, "alg:nSFW": ROUNDS, "Alg:phased": {"n": 1024}, "Alg:nfw": {"T": 50}}
+
+
+def decay(k, t):
+    return math.prod(1 - 1 / math.sqrt(j + 1) for j in range(k + 1, t + 1))
+
+
+# ------------------------------------------------------------ dp-accounting against exact results
+
+
+@pytest.mark.parametrize(("epsilon0", "k"), [(0.024, 100), (0.3, 7), (1.5, 2), (0.01, 900), (0.0237, 1000)])
+def test_composition_of_equal_steps_is_above_optimal_composition(epsilon0, k):
+    """Never below the exact value, and within one per cent of it where it matters."""
+
+    class Flat(TrajectoryLoss):
+        def block(self, first, last):
+            found = super().block(first, last)
+            return type(found)(first, last, np.full(k, epsilon0), 0.0)
+
+    loss = Flat([epsilon0])
+    for epsilon in (0.0, 0.3, 1.0, 2.0):
+        truth = kov_delta(F, epsilon, epsilon0, k)
+        bound = loss.block_delta(0, 0, epsilon)
+        assert bound >= truth
+        assert bound <= 1.01 * truth + 1e-10
+
+
+@pytest.mark.parametrize(("sigma", "k"), [(2.0, 1), (20.0, 30)])
+def test_the_library_is_pessimistic_on_gaussians(sigma, k):
+    composed = pld.from_gaussian_mechanism(sigma, value_discretization_interval=1e-3).self_compose(k)
+    for epsilon in (0.5, 1.0, 2.0):
+        truth = gaussian_delta(F, epsilon, math.sqrt(k) / sigma)
+        assert truth <= composed.get_delta_for_epsilon(epsilon) <= 1.05 * truth + 1e-9
+
+
+def exact_worst(units, epsilon):
+    """max over k of the exact composition of u_k·P_{k,t}, t ≥ k: 2^(T−k) outcomes."""
+    T = len(units)
+    return max(
+        pure_composition_delta(F, epsilon, [Fraction(units[k] * decay(k, t)) for t in range(k, T)]) for k in range(T)
+    )
+
+
+@pytest.mark.parametrize("T", [1, 2, 5, 9])
+def test_trajectories_are_above_exact_composition_and_close(T):
+    rng = random.Random(T)
+    units = [math.sqrt(k + 1) * rng.uniform(0.2, 0.6) for k in range(T)]
+    loss = TrajectoryLoss(units)
+    for epsilon in (0.0, 0.2, 0.7):
+        truth = exact_worst(units, epsilon)
+        assert truth <= loss.delta(epsilon) <= 1.03 * truth + 1e-6
+
+
+def test_what_is_cut_off_is_paid_for():
+    """With half of every trajectory cut off the bound is looser, and still above the exact value."""
+
+    class Short(TrajectoryLoss):
+        tail_share = 0.5
+
+    units = [math.sqrt(k + 1) * 0.3 for k in range(8)]
+    assert Short(units).block(2, 2).tail > 0.1
+    for epsilon in (0.3, 0.7, 1.0):
+        assert Short(units).delta(epsilon) >= TrajectoryLoss(units).delta(epsilon) >= exact_worst(units, epsilon) > 0
+
+
+def test_a_block_dominates_each_of_its_batches():
+    units = [math.sqrt(k + 1) * 0.05 for k in range(64)]
+    loss = TrajectoryLoss(units)
+    for first, last in ((0, 63), (40, 63), (50, 55), (7, 7)):
+        bound = loss.block_delta(first, last, 0.8)
+        for k in range(first, last + 1, 5):
+            assert loss.block_delta(k, k, 0.8) <= bound + 1e-12
+
+
+@pytest.mark.statement("thm:privacy-polySFW", kind="certified")
+def test_the_reviewed_ratio_of_laplace_noise_in_a_round_of_256():
+    """Printed noise divided by 5.97 is (1, 1e-6)-DP by composition over every batch; by 6.0 it is not (batch 229)."""
+    root = math.sqrt(math.log(1e6))
+    at = {ratio: TrajectoryLoss([math.sqrt(k + 1) * ratio / (256 * root) for k in range(256)]) for ratio in (5.97, 6.0)}
+    assert at[5.97].delta(1.0) < 1e-6
+    bound, first, last = at[6.0].worst(1.0)
+    assert first <= 229 <= last
+    assert 1.12e-6 < bound < 1.14e-6
+
+
+def test_no_loss_is_no_loss():
+    assert TrajectoryLoss([0.0, 0.0]).delta(0.0) == 0
+
+
+# ----------------------------------------------------------------------------------------- profiles
+
+
+def test_profiles_decide_on_balls():
+    mu = gaussian_mu_safe(*PAIR)
+    profile = PrivacyProfile(gaussian_rule(lambda K: K(mu)))
+    assert profile.verdict(*PAIR) == "private"
+    over = PrivacyProfile(gaussian_rule(lambda K: K(math.nextafter(math.nextafter(mu, 1), 1))))
+    assert over.verdict(*PAIR) == "violated"
+    assert profile.epsilon("1e-6") == pytest.approx(1, rel=1e-12)
+    assert 2 * profile.enclosure(1).rad < Fraction(1, 10**30)
+    assert "ball arithmetic" in profile.certificate(1)
+    bound = Rule("bound", False, over.certified.body)
+    assert PrivacyProfile(bound).verdict(*PAIR) == "not certified"
+
+
+def test_profiles_do_not_underflow():
+    profile = PrivacyProfile(gaussian_rule(lambda K: K("0.01")))
+    assert profile.delta(1) == math.ulp(0.0)
+    assert scientific(profile.upper(1)) == "2.216e-2178"
+    assert profile.verdict(1, "2.217e-2178") == "private"
+    assert profile.verdict(1, "2.214e-2178") == "violated"
+
+
+def test_combined_rules_say_which_one_decided():
+    pure, zcdp = pure_rule(lambda K: K("0.5"), "pure"), zcdp_rule(lambda K: K("0.01"), "zcdp")
+    both = smallest([pure, zcdp])
+    assert both.at("0.6") == "pure"
+    assert both.at("0.4") == "zcdp"
+    assert both.upper("0.6") == 0
+    worst = largest([pure, kov_rule(lambda K: K("0.4"), 2, "twice")])
+    assert worst.at("0.6") == "twice, 2 steps"
+    assert PrivacyProfile(constant_rule("none")).epsilon("1e-9") == 0
+    assert PrivacyProfile(pure).epsilon("1e-300") == pytest.approx(0.5)
+
+
+def test_scientific_rounds_up():
+    assert scientific(Fraction(1, 3), 3) == "3.34e-1"
+    assert scientific(Fraction(99999, 100), 3) == "1.00e3"
+    assert scientific(Fraction(0)) == "0"
+    assert scientific(Fraction(10**-6).limit_denominator(10**12)) == "1.000e-6"
+
+
+# ------------------------------------------------------------------- every algorithm in every variant
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("algorithm", ACCOUNTANTS)
+def test_every_account_is_private_at_its_target(algorithm, variant):
+    found = account(algorithm, variant, *PAIR, **SMALL.get(algorithm, {}))
+    expected = {"Alg:gll_oracle": "no noise"}.get(algorithm, "private")
+    if (algorithm, variant) == ("Alg:PGPSMD", "printed"):
+        expected = "cited"
+    assert found.verdict == expected
+    if found.profile is not None:
+        assert found.scales
+        assert found.profile.delta(1) <= 1e-6
+        assert found.profile.delta(0.05) > found.profile.delta(1)
+
+
+@pytest.mark.parametrize("algorithm", ["Alg:phased", "Alg:nfw", "alg:polySFW", "alg:nSFW", "Alg:PGPSMD"])
+def test_tight_noise_is_not_larger_and_calibration_is_monotone(algorithm):
+    own = SMALL.get(algorithm, {})
+    corrected, tight = (account(algorithm, v, *PAIR, **own) for v in ("corrected", "tight"))
+    assert noise_ratio(corrected, tight) >= 1
+    magnitudes = [
+        account(algorithm, "tight", epsilon, delta, **own).magnitude[-1]
+        for epsilon, delta in (("0.5", "1e-8"), ("0.5", "1e-6"), ("1", "1e-6"), ("1", "1e-3"))
+    ]
+    assert all(a >= b for a, b in pairwise(magnitudes))
+    assert magnitudes[0] > magnitudes[-1]
+
+
+@pytest.mark.parametrize("algorithm", ["Alg:phased", "Alg:nfw", "alg:nSFW", "Alg:PGPSMD"])
+def test_tight_noise_spends_the_whole_budget(algorithm):
+    """One per mille less noise would not be certified: the calibration is not merely safe."""
+    found = account(algorithm, "tight", *PAIR, **SMALL.get(algorithm, {}))
+    assert found.profile.epsilon("1e-6") > 0.999999
+
+
+@pytest.mark.statement("thm:l2_glm", kind="certified")
+def test_phased_sgd_needs_its_conditions():
+    ratio = noise_ratio(account("Alg:phased", "printed", *PAIR), account("Alg:phased", "tight", *PAIR))
+    assert ratio == pytest.approx(3.52, abs=0.01)
+    fails = account("Alg:phased", "printed", *PAIR, n=4096, d=2, D=48)
+    assert fails.verdict == "no guarantee"
+    assert fails.profile is None
+    assert "η₁βR² ≤ 2 (here 4)" in fails.failed[0].text
+    assert any("δ(1) ≥ 0.2767" in note for note in fails.notes)
+    assert account("Alg:phased", "corrected", *PAIR, n=4096, d=2, D=48).verdict == "private"
+    assert account("Alg:phased", "printed", *PAIR, n=4096, d=2, D=24).verdict == "private"  # the ratio is exactly 2
+    assert account("Alg:phased", "printed", *PAIR, n=4096, d=2, D="24.001").verdict == "no guarantee"
+    assert account("Alg:phased", "printed", *PAIR, n=5000).failed[0].text.startswith("n = 5000 is a power of two")
+    assert "ε ≤ √ln(1/δ)" in account("Alg:phased", "corrected", 4, "1e-6").failed[0].text
+    assert account("Alg:phased", "tight", 4, "1e-6").verdict == "private"
+
+
+def test_phased_sgd_needs_a_sound_oracle():
+    halving = account("Alg:phased", "corrected", *PAIR, oracle="halving")
+    assert halving.verdict == "no guarantee"
+    assert "α-accurate" in halving.failed[0].text
+    constant = account("Alg:phased", "printed", *PAIR, oracle="printed")
+    assert constant.profile.delta(0) == 0
+    free = account("Alg:phased", "tight", *PAIR, D=None, rank=5)
+    assert free.verdict == "private"
+
+
+@pytest.mark.statement("thm:l1_glm", kind="certified")
+def test_frank_wolfe_ratios():
+    """s_printed/s_tight with Laplace noise at (1, 1e-6): 15.8 at T = 1 down to 3.75 at T = 400; Gumbel 1.85 better."""
+    for T, ratio in ((1, 15.8), (5, 7.1), (20, 4.0), (400, 3.75)):
+        corrected = account("Alg:nfw", "corrected", *PAIR, T=T)
+        tight = account("Alg:nfw", "tight", *PAIR, T=T, noise="laplace")
+        assert noise_ratio(corrected, tight) == pytest.approx(ratio, rel=0.02)
+    laplace, gumbel = (account("Alg:nfw", "tight", *PAIR, T=400, noise=noise) for noise in ("laplace", "gumbel"))
+    assert noise_ratio(laplace, gumbel) == pytest.approx(1.85, abs=0.03)
+    assert account("Alg:nfw", "tight", *PAIR, T=1).scales[0].noise == "laplace"
+    assert account("Alg:nfw", "printed", *PAIR, T=1).profile.delta(0) == 0  # nothing reaches w_1
+    assert account("Alg:nfw", "printed", *PAIR, J=1).verdict == "no guarantee"
+    assert account("Alg:nfw", "printed", "0.01", "1e-6", n=100).verdict == "no guarantee"  # T < 1
+
+
+@pytest.mark.statement("thm:privacy-polySFW", kind="certified")
+def test_printed_poly_sfw_is_pure():
+    """ε/√ln(1/δ) for the whole transcript, without any δ; and Theorem 10 needs δ ≤ 1/e."""
+    found = account("alg:polySFW", "printed", *PAIR, R=6, b=1024)
+    assert found.profile.certified.upper(1 / math.sqrt(math.log(1e6))) == 0
+    assert found.profile.certified.at(1).startswith("pure DP")
+    wide = account("alg:polySFW", "printed", 10, "0.9", R=1, L1=0)
+    assert wide.verdict == "no guarantee"
+    assert "1/e" in wide.failed[0].text
+    assert account("alg:polySFW", "corrected", 10, "0.9", R=1, L1=0).verdict == "private"
+    assert "bR²" in account("alg:polySFW", "printed", *PAIR, R=4, b=4096, n=100).failed[0].text
+    assert "every batch" in account("alg:polySFW", "printed", *PAIR, R=9, b=16).failed[0].text
+
+
+def test_laplace_poly_sfw_composes_better_than_zcdp():
+    found = account("alg:polySFW", "printed", *PAIR, R=6, b=64)
+    assert found.profile.rule("0.15") == TrajectoryLoss.name
+    assert "round-off not enclosed" in found.profile.certificate("0.15")
+    assert "round-off" not in found.profile.certificate("0.15", certified=True)
+    assert found.profile.delta("0.15") < 0.2 * found.profile.certified_delta("0.15")
+    assert found.profile.epsilon("1e-4") < 0.95 * found.profile.certified_epsilon("1e-4")
+
+
+@pytest.mark.statement("thm:privacy-noisySFW", kind="certified")
+def test_printed_noisy_sfw_is_violated_where_the_threshold_says():
+    for delta, threshold in (("1e-2", 3.00), ("1e-4", 2.16), ("1e-6", 1.24), ("1e-8", 0.556)):
+        below = account("alg:nSFW", "printed", Fraction(threshold - 0.01), delta)
+        above = account("alg:nSFW", "printed", Fraction(threshold + 0.01), delta)
+        assert (below.verdict, above.verdict) == ("private", "violated")
+        for variant in ("corrected", "tight"):
+            assert account("alg:nSFW", variant, Fraction(threshold + 0.01), delta).verdict == "private"
+    assert account("alg:nSFW", "corrected", 9, "1e-6").verdict == "private"  # beyond 8.34 the constant 16 is stretched
+    assert account("alg:nSFW", "printed", 4, "1e-2", R=1).verdict == "private"  # one step: no pair
+    rough = account("alg:nSFW", "printed", 4, "1e-2", L1=100)  # 2L0 < L1·D·η: the difference is capped
+    assert rough.verdict == "private"
+
+
+# -------------------------------------------------------------------------------------- sandwiches
+
+
+def transcripts(scores, scale, noise):
+    """The exact law of adaptive selections: `scores(history)` gives the next scores, or None at the end."""
+    law = {(): 1.0}
+    while True:
+        grown = {}
+        for history, p in law.items():
+            now = scores(history)
+            if now is None:
+                return law
+            for i, q in enumerate(noisy_min_law(F, now, scale, noise)):
+                grown[(*history, i)] = p * q
+        law = grown
+
+
+@pytest.mark.parametrize(
+    ("variant", "noise"), [("printed", "laplace"), ("corrected", "laplace"), ("tight", "laplace"), ("tight", "gumbel")]
+)
+def test_sandwich_frank_wolfe(variant, noise):
+    """Three adaptive selections whose scores move by the full range: exact δ ≤ the account's, at several ε."""
+    T = 4 if variant == "printed" else 3  # the last printed selection does not reach the output
+    found = account("Alg:nfw", variant, *PAIR, T=T, n=100, noise=noise)
+    s, move = Fraction(found.scales[0].value), Fraction(2, 100)
+    if variant == "printed":  # the unclipped oracle may be α longer
+        move += Fraction(2 / (100 * 100 * math.log(100)))
+
+    def scores(sign):
+        def now(history):
+            if len(history) == 3:
+                return None
+            gap = Fraction(len(history) + sum(history), 50)
+            return [0, gap + (move if sign else 0), -gap + (move if sign and sum(history) % 2 else 0)]
+
+        return now
+
+    p, q = (transcripts(scores(sign), s, noise) for sign in (0, 1))
+    for epsilon in (0.0, 0.05, 0.5, 0.9):
+        truth = dp_delta(F, list(p.values()), [q[h] for h in p], epsilon)
+        assert truth <= found.profile.delta(epsilon) + 1e-14
+    assert dp_delta(F, list(p.values()), [q[h] for h in p], 0.0) > 0.1 * found.profile.delta(0)
+
+
+@pytest.mark.parametrize(("variant", "noise"), [("printed", "laplace"), ("corrected", "laplace"), ("tight", "gumbel")])
+def test_sandwich_poly_sfw(variant, noise):
+    """A record of batch k of a round of four, linear losses: the influence 2L0·(k+1)η_k·P_{k,t}/b is attained."""
+    b, D = 16, 1
+    found = account("alg:polySFW", variant, *PAIR, R=3, b=b, L1=0, noise="gumbel")
+    s = Fraction(found.scales[2].value)
+    for k in range(4):
+        weight = Fraction(k + 1, b) if variant == "printed" else Fraction(1, -(-b // (k + 1)))
+        shift = [0.0 if t < k else 2 * float(weight) * decay(k, t) / math.sqrt(k + 1) for t in range(4)]
+
+        def scores(sign, shift=shift):
+            def now(history):
+                if len(history) == 4:
+                    return None
+                gap = Fraction(sum(history), 40)
+                return [gap, Fraction(sign * D * shift[len(history)])]
+
+            return now
+
+        p, q = (transcripts(scores(sign), s, noise) for sign in (0, 1))
+        for epsilon in (0.0, 0.05, 0.5):
+            truth = dp_delta(F, list(p.values()), [q[h] for h in p], epsilon)
+            assert truth <= found.profile.delta(epsilon) + 1e-12
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_sandwich_noisy_sfw(variant):
+    """d = 1, f = ±(L0/D)w² on [−1/2, 1/2], w_0 = −1/2, w_1 = 1/2: the releases of batch 1 attain the account's μ."""
+    b, L = 10, math.log(100)
+    found = account("alg:nSFW", variant, 4, "1e-2", R=2, b=b, d=1, L0=1, L1=2, D=1)
+    by_name = {(s.symbol, s.where): s.value for s in found.scales}
+    gradient = [2 * w for w in (-0.5, 0.5)]
+    variation, fresh = 2 * 2 / b * (gradient[1] - gradient[0]), 2 * 2 / b * gradient[1]
+    if variant == "tight":
+        eta = 1 / math.sqrt(2)
+        mu = ((1 - eta) * variation + eta * fresh) / by_name["sigma", "t=1"]
+    else:
+        mu = math.hypot(variation / by_name["sigma_hat", "t=1"], fresh / by_name["sigma", "t=1"])
+    if variant == "printed":
+        assert mu == pytest.approx(math.sqrt(3) * 4 / (2 * math.sqrt(L)), rel=1e-12)
+    for epsilon in (1, 4, 6):
+        assert gaussian_delta(F, epsilon, mu) == pytest.approx(found.profile.delta(epsilon), rel=1e-9)
+    assert (gaussian_delta(F, 4, mu) > 0.01) == (variant == "printed")
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_sandwich_phased_sgd(variant):
+    """The corrected algorithm run without noise on neighbours: the outputs' distance stays below what is accounted.
+
+    With the sound oracle the printed variant moves no further (D = 1: both β are the same).
+    """
+    from reference.convex.phased_sgd import phased_parameters, phased_sgd
+    from reference.numerics.tape import ZeroTape
+    from reference.setting.data import Example
+    from reference.setting.losses import GLL, Absolute
+    from reference.setting.sets import L2Ball
+
+    n = 16
+    W = L2Ball([0, 0], Fraction(1, 2))
+    p = phased_parameters(F, n, GLL(Absolute, 1, 1), W, epsilon=1, delta=Fraction(1, 10**6))
+    rng, found = random.Random(0), account("Alg:phased", variant, *PAIR, n=n, d=2)
+    reached = 0.0
+    for trial in range(20):
+        data = [Example((math.cos(a), math.sin(a)), rng.uniform(-1, 1)) for a in (rng.uniform(0, 7) for _ in range(n))]
+        other = list(data)
+        place = rng.randrange(8) if trial % 2 else 0
+        data[place], other[place] = Example((1, 0), 9), Example((1, 0), -9)
+        runs = [phased_sgd(F, tuple(d), p, ZeroTape()) for d in (data, other)]
+        first, second = (run.phases[0] for run in runs)
+        reached = max(reached, norm(F, first.w - second.w, 2) / found.scales[0].value)
+    for epsilon in (0.05, 0.1, 0.25):
+        assert 0 < gaussian_delta(F, epsilon, reached) <= found.profile.delta(epsilon)
+    assert gaussian_delta(F, 0.05, reached) > 0.2 * found.profile.delta(0.05)
+
+
+@pytest.mark.parametrize("variant", ["corrected", "tight"])
+def test_sandwich_proximal(variant):
+    """A mean of clipped gradients in ℓ_q moves by the full sensitivity: the δ of T releases equals the account's."""
+    d, p, batch, T = 4, Fraction(3, 2), 100, 9
+    found = account("Alg:PGPSMD", variant, *PAIR, n=400, R=4, T=T, d=d, p=p)
+    q = 3
+    g = [d ** (-1 / q)] * d  # ‖g‖_q = 1, all coordinates equal
+    shift = 2 * math.sqrt(sum(x * x for x in g)) / batch
+    mu = math.sqrt(T) * shift / found.scales[0].value
+    assert gaussian_delta(F, 1, mu) == pytest.approx(found.profile.delta(1), rel=1e-9)
+    assert gaussian_delta(F, 1, mu) <= 1e-6 * (1 + 1e-9)
+
+
+def test_sandwich_of_one_laplace_release():
+    """Exact δ of Laplace ≤ randomised response's ≤ zCDP's, on balls."""
+    K = Ball(128)
+    for epsilon in ("0", "0.3", "0.9"):
+        laplace, response = laplace_delta(K, epsilon, 1), kov_delta(K, epsilon, 1, 1)
+        assert K.le(laplace, response)
+        assert K.le(response, zcdp_delta(K, epsilon, "0.5"))
+
+
+# ---------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "message"),
+    [
+        (0, "1e-6", "epsilon = 0 must be positive"),
+        (-1, "1e-6", "epsilon = -1 must be positive"),
+        (float("nan"), "1e-6", "epsilon = nan must be finite"),
+        (1, 0, "delta = 0 must lie strictly between 0 and 1"),
+        (1, 1, "delta = 1 must lie strictly between 0 and 1"),
+        (1, "x", "delta = 'x' must be an exact finite number"),
+    ],
+)
+def test_bad_targets_are_refused(epsilon, delta, message):
+    for algorithm, variant in product(ACCOUNTANTS, VARIANTS):
+        with pytest.raises(ValueError, match=message):
+            account(algorithm, variant, epsilon, delta)
+
+
+def test_extreme_targets_are_answered_or_refused():
+    """Tiny ε, huge ε, δ near 1: a certified answer, quickly, and never a δ of 0."""
+    for epsilon, delta in (("1e-20", "1e-30"), ("1e-6", "0.999"), ("1000", "1e-300")):
+        for algorithm in ("Alg:phased", "alg:nSFW", "Alg:PGPSMD"):
+            found = account(algorithm, "tight", epsilon, delta, **SMALL.get(algorithm, {}))
+            assert found.verdict == "private"
+            spent = found.profile.epsilon(delta)  # scales are raised by up to 2^-40: at δ = 0.999 this shows in ε
+            assert 0.999 * float(epsilon) < spent <= math.nextafter(float(epsilon), math.inf)
+            assert found.profile.delta(2 * Fraction(epsilon)) > 0
+
+
+def test_the_sums_of_a_round_are_those_of_the_reference():
+    from audit.accounting.smooth import _Loss, _unit_sums
+    from reference.smooth.sensitivity import batch_sizes, unit_sums
+
+    K = Ball(128)
+    for L0, L1, D in ((1, 1, 1), (Fraction(1, 3), 7, 2), (1, 0, 2)):
+        loss = _Loss(Fraction(L0), Fraction(L1), Fraction(D))
+        for T in (1, 2, 8, 64):
+            for sizes in (batch_sizes(1000, T), tuple(Fraction(1000, t + 1) for t in range(T))):
+                fast = _unit_sums(128, sizes, loss)
+                slow = unit_sums(K, sizes, [loss.bound(K, k) for k in range(T)])
+                assert all(abs(a.mid - b.mid) <= a.rad + b.rad for a, b in zip(fast, slow, strict=True))
+                assert all(a.rad < Fraction(1, 10**30) for a in fast)
+
+
+def test_bad_parameters_are_refused():
+    for algorithm, parameters, message in (
+        ("Alg:phased", {"n": 1}, "n = 1 must"),
+        ("Alg:phased", {"L0": 0}, "L0 = 0 must be positive"),
+        ("Alg:phased", {"oracle": "magic"}, "oracle = 'magic' must be one of"),
+        ("Alg:nfw", {"noise": "normal"}, "noise = 'normal' must be"),
+        ("alg:polySFW", {"R": 0}, "R = 0 must"),
+        ("alg:polySFW", {"R": 99}, "R = 99 must be at most"),
+        ("alg:polySFW", {"L0": 0, "L1": 0}, "L0 = 0 must not vanish"),
+        ("alg:nSFW", {"p": 1}, "p = 1 must lie in"),
+        ("Alg:PGPSMD", {"p": 3}, "p = 3 must lie in"),
+        ("Alg:PGPSMD", {"n": 2, "R": 4}, "n = 2 must be at least R = 4"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            account(algorithm, "tight", *PAIR, **parameters)
+    with pytest.raises(ValueError, match="algorithm = 'sgd' must be one of"):
+        account("sgd", "tight", *PAIR)
+    with pytest.raises(ValueError, match="variant = 'best' must be one of"):
+        account("Alg:nfw", "best", *PAIR)
+
+
+def test_a_delta_below_binary64_is_calibrated():
+    for algorithm in ("Alg:phased", "Alg:nfw", "alg:polySFW", "alg:nSFW", "Alg:PGPSMD"):
+        found = account(algorithm, "tight", 1, "1e-400", **SMALL.get(algorithm, {}))
+        assert found.verdict == "private"
+        assert found.profile.upper(1) <= Fraction(1, 10**400)
+        assert found.magnitude[0] > account(algorithm, "tight", *PAIR, **SMALL.get(algorithm, {})).magnitude[0] * 0.999

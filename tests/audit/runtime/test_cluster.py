@@ -1,0 +1,121 @@
+"""Dask: the same answers as other executors, also when its workers die or never answer; nothing is left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sample_work
+
+from audit.runtime import cluster as module
+from audit.runtime.executors import Crew, carry_out, dask
+from audit.runtime.workers import environment, freeze
+
+SQUARES = [(i, i * i) for i in range(10)]
+
+
+def answers(who: Crew, function: Callable[[Any, Any], Any], shared: Any = None) -> list[Any]:
+    return sorted(carry_out(who, function, shared, range(10)))
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A Dask cluster with two workers that are watched over."""
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    with (
+        environment({"PYTHONPATH": os.pathsep.join(sys.path)}),
+        module.local_cluster(2) as made,
+    ):
+        yield made
+
+
+def test_the_same_answers_on_a_cluster(cluster: Any) -> None:
+    assert answers(dask(cluster.scheduler_address), sample_work.square) == SQUARES
+
+
+def test_and_on_one_started_for_the_occasion_beside_another(cluster: Any) -> None:
+    """Two clusters of one machine do not want the same port; a warning would fail this test."""
+    assert answers(dask("local", workers=1), sample_work.square) == SQUARES
+
+
+@pytest.mark.parametrize("function", [sample_work.dies_once, sample_work.hangs_once])
+def test_a_worker_that_dies_or_never_answers_is_replaced(
+    function: Callable[..., int], cluster: Any, tmp_path: Path
+) -> None:
+    who = dask(cluster.scheduler_address, patience=3.0)
+    assert answers(who, function, str(tmp_path)) == SQUARES
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_no_scheduler_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    monkeypatch.setattr(module, "CONNECT", 0.5)
+    with pytest.raises(ValueError, match="no Dask scheduler answers there"):
+        answers(Crew("dask", 1, "tcp://127.0.0.1:9"), sample_work.square)
+
+
+@pytest.mark.parametrize("words", [b"", b"HTTP/1.0 400 Bad Request\r\n\r\n"])
+def test_another_program_there(words: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that says nothing, and one whose answer reads as the length of a message that no memory can hold."""
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    monkeypatch.setattr(module, "CONNECT", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    held.append(server.accept()[0])
+                    held[-1].sendall(words)
+
+        held: list[socket.socket] = []
+        threading.Thread(target=answer, daemon=True).start()
+        with pytest.raises(ValueError, match=r"no Dask scheduler answers there \(.+\)"):
+            answers(Crew("dask", 1, f"tcp://127.0.0.1:{server.getsockname()[1]}"), sample_work.square)
+    for one in held:
+        one.close()
+
+
+def test_without_dask_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ValueError, match=r"pip install 'dpso\[cluster\]'"):
+        answers(dask("tcp://127.0.0.1:9"), sample_work.square)
+
+
+def test_what_dask_sets_for_its_workers_stays_with_them() -> None:
+    """With MALLOC_TRIM_THRESHOLD_ every later program of this process would give back and fault in its memory."""
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    before = dict(os.environ)
+    with module.local_cluster(1) as own:
+        assert dict(os.environ) == before
+        os.environ["MALLOC_TRIM_THRESHOLD_"] = "as when a worker is restarted"
+        seen = own.get_client().run(os.getenv, "MALLOC_TRIM_THRESHOLD_")
+        assert set(seen.values()) == {"65536"}
+    assert dict(os.environ) == before
+
+
+def test_the_scheduler_is_not_asked_for_every_task_who_is_there(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "RECOUNT", float("inf"))
+    session = module.DaskSession(cluster.scheduler_address, 2, freeze(None))
+    try:
+        session._counted = -float("inf")
+        assert session.window == 4
+        monkeypatch.setattr(session._client, "nthreads", dict)
+        assert session.window == 4
+        session.renew(hung=False)
+        assert session.window == 2
+    finally:
+        session.close()
+
+
+def test_loading_beside_other_work_leaves_complaints_to_who_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    module.load_beside()
+    with pytest.raises(ValueError, match=r"pip install 'dpso\[cluster\]'"):
+        module.load()
