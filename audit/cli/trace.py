@@ -11,6 +11,7 @@ from typing import Any
 
 from audit.checks.job import inventory
 from audit.runtime.errors import InputError, wrapped
+from audit.runtime.files import write_atomically
 from audit.trace import compare, graph, proofs_map
 from audit.trace.coverage import Trace, trace
 from audit.trace.links import checkout
@@ -87,7 +88,7 @@ def _write(links: Trace) -> Answer:
     path = proofs_map.path()
     before = path.read_text(encoding="utf-8") if path.is_file() else ""
     text = proofs_map.render(links)
-    path.write_text(text, encoding="utf-8")
+    write_atomically(path, text)
     rows = proofs_map.stale_rows(before, text)
     return 0, {"written": path.name, "rows": rows}, [*rows, f"{path.name}: {len(rows)} rows changed"]
 
