@@ -2,7 +2,7 @@
 #   make audit   install, then run the main job (dpso audit)
 #   make test    install with what the tests need (a cluster too, and the examples' libraries if they can be had),
 #                then run all tests
-#   make lint    ruff and mypy --strict
+#   make lint    ruff, mypy --strict, and import-linter on who may import whom
 #   make bench   the measurements behind the README's tables
 # Needs make and Python 3.11 or newer; PYTHON=... names another interpreter.
 
@@ -29,6 +29,8 @@ lint: $(VENV)/.has-dev
 	@$(BIN)/ruff check --no-cache .
 	@echo "make lint: mypy --strict"
 	@$(BIN)/mypy --no-incremental
+	@echo "make lint: lint-imports"
+	@$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/.has-test
 	@echo "make bench: dpso bench $(ARGS)"
