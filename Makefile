@@ -3,7 +3,7 @@
 #   make test            install with what the tests need (a cluster too, and the examples' libraries if they can be had),
 #                        then run all tests
 #   make nightly         the same tests on examples of hypothesis that nobody has seen
-#   make lint            ruff (rules and format) and mypy --strict
+#   make lint            ruff (rules and format), mypy --strict, and import-linter on who may import whom
 #   make coverage        all tests, and the lines and branches of the product that none of them reaches
 #   make bench           the measurements behind the README's tables
 #   make install-check   the wheel in a venv of its own beside sympy: what works without the extra `paper`, then the audit
@@ -41,6 +41,8 @@ lint: $(VENV)/.has-dev
 	@$(BIN)/ruff format --no-cache --check .
 	@echo "make lint: mypy --strict"
 	@$(BIN)/mypy --no-incremental
+	@echo "make lint: lint-imports"
+	@$(BIN)/lint-imports --no-cache
 
 coverage: $(VENV)/.has-dev
 	@echo "make coverage: pytest under coverage, with the processes that tests start $(ARGS)"
