@@ -19,11 +19,8 @@ from typing import NoReturn
 
 import audit.cli
 from audit.runtime.errors import InputError, one_line
-<<<<<<< HEAD
-from audit.runtime.suggest import did_you_mean
-=======
 from audit.runtime.extras import remedy
->>>>>>> main
+from audit.runtime.suggest import did_you_mean
 
 # The order in which `dpso --help` lists what exists.
 ORDER = ("audit", "test", "sensitivity", "crosscheck", "trace", "errata", "calibrate", "vectors", "bench")
