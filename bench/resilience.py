@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audit.runtime.cluster import LOCAL, local_cluster
+from audit.runtime.cluster import environment, local_cluster
 from audit.runtime.errors import InputError
-from audit.runtime.workers import environment
+from audit.runtime.pool import LOCAL
 from bench import faults as faults
 from bench import fuzz as fuzz
 from bench.faults import Job

@@ -47,11 +47,11 @@ from audit.auditor.test.anytime import Betting
 from audit.auditor.test.budget import budget
 from audit.auditor.test.confidence import Selection, joint_p_value, strongest, would_detect
 from audit.auditor.test.describe import describe_event
-from audit.auditor.test.draws import Place, Ruler, Work, conduct, describe_run, select
+from audit.auditor.test.draws import Binning, Execution, Work, conduct, describe_run, select
 from audit.auditor.test.plan import Plan, make_plan
-from audit.runtime.executors import Crew, crew, get_ready
 from audit.runtime.files import write_atomically
-from audit.runtime.workers import WorkersLost
+from audit.runtime.pool import Pool
+from audit.runtime.worker import WorkersLost
 
 DEFAULT_SAMPLES = 100_000
 BURN_LEAST = 1500
@@ -109,7 +109,7 @@ def audit_dp(
     setup: Callable[[], Any] | None = None,
     isolate: bool = False,
     store: str | Path | None = None,
-    workers: int | str | Crew | None = None,
+    workers: int | str | Pool | None = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
 ) -> AuditResult:
@@ -165,7 +165,7 @@ def audit_dp(
 
 def _place(
     workers: Any, out: Any, resume: bool, seconds: float | None, anytime: bool, seed: int | None, store: Any
-) -> Place:
+) -> Execution:
     """Where the test draws are made; combinations that cannot be kept are refused."""
     if store is not None and (workers is not None or out is not None):
         raise ValueError(f"store = {str(store)!r} keeps the draws of one process: drop workers and out")
@@ -175,11 +175,11 @@ def _place(
         raise ValueError("resume = True needs out, the folder of the run that is to go on")
     if out is not None and (seconds is not None or seed is None):
         raise ValueError("out needs a fixed seed and a number of samples, not seconds: the run must be repeatable")
-    return Place(crew(workers), None if out is None else Path(out), resume)
+    return Execution(Pool.of(workers), None if out is None else Path(out), resume)
 
 
 def _described(run: _Run) -> dict[str, Any]:
-    """What the journal of this run says of it."""
+    """What the store of this run says of it."""
     if run.place.out is None:
         return {}
     claim = {"epsilon": run.claim.epsilon, "delta": run.claim.delta, "confidence": run.claim.confidence}
@@ -238,7 +238,7 @@ class _Run:
     started: float
     say: Callable[[str], None]
     findings: list[Finding]
-    place: Place = field(default_factory=Place)
+    place: Execution = field(default_factory=Execution)
     picked: str = "None"
     """What is released, in words."""
     pairs: Sequence[Pair] = ()
@@ -407,7 +407,7 @@ class _Learned:
 
     pair: Pair
     plan: Plan
-    rulers: tuple[Ruler, ...]
+    binnings: tuple[Binning, ...]
     """Of the test and, if it promises more than that, of the granularity of floats."""
     events: tuple[str, ...]
     """In words, one a rung of the plan."""
@@ -427,9 +427,9 @@ def _learn(run: _Run, pair: Pair, burn: int, test: int, alpha: float) -> _Learne
         if len(np.unique(table.keys[labels == side])) == 1 and not _has("deterministic", run.findings):
             run.findings.append(Finding("deterministic", "the output on one dataset never varied"))
     if pair is run.pairs[-1]:
-        get_ready(run.place.crew)
+        run.place.pool.get_ready()
     plan, own = make_plan(table, labels, test, run.claim.delta, alpha)
-    rulers: tuple[Ruler, ...] = (Ruler.of(plan, own),)
+    binnings: tuple[Binning, ...] = (Binning.of(plan, own),)
     if run.bits < EXACT_BITS:
         grains = [granularity_table(b.raw) for b in blocks]
         known = [g for g in grains if g is not None]
@@ -437,9 +437,9 @@ def _learn(run: _Run, pair: Pair, burn: int, test: int, alpha: float) -> _Learne
             grain = concatenate(known)
             candidate, seen = make_plan(grain, labels, test, run.claim.delta, run.claim.alpha * BIT_SHARE)
             if candidate.promise > max(run.claim.epsilon, plan.promise):
-                rulers = (*rulers, Ruler.of(candidate, seen))
+                binnings = (*binnings, Binning.of(candidate, seen))
     events = tuple(describe_event(rung, own, table) for rung in plan.rungs)
-    return _Learned(pair, plan, rulers, events, pace)
+    return _Learned(pair, plan, binnings, events, pace)
 
 
 def _has(kind: str, findings: Sequence[Finding]) -> bool:
@@ -447,7 +447,7 @@ def _has(kind: str, findings: Sequence[Finding]) -> bool:
 
 
 def _test(run: _Run, learned: _Learned, draws: int, alpha: float) -> AuditResult:
-    work = Work(run.target, learned.pair, run.seed, draws, run.block_size, run.bits, learned.rulers)
+    work = Work(run.target, learned.pair, run.seed, draws, run.block_size, run.bits, learned.binnings)
     counts = conduct(work, run.place, run.say, learned.pace * draws / work.pieces)
     seen, *grains = select(work, counts, run.claim.delta)
     assert seen is not None
