@@ -46,7 +46,11 @@ ALLOWED = {*sys.stdlib_module_names, "mpmath", "flint", "reference"}
 
 
 def foreign_imports(source: str) -> Iterator[Fault]:
-    """Imports of anything but the standard library, mpmath, python-flint and `reference` itself."""
+    """Imports of anything but the standard library, mpmath, python-flint and `reference` itself.
+
+    Who may import whom inside the project is import-linter's to say (tests/test_architecture.py); a list of all that is
+    allowed from outside is not among its contracts.
+    """
     for node in ast.walk(ast.parse(source)):
         names = []
         if isinstance(node, ast.Import):

@@ -62,8 +62,7 @@ def _check_parts(parts: list[str], modules: dict[str, ModuleType]) -> None:
 
 def _measured(name: str, module: ModuleType, parts: list[str], record: bool) -> dict[str, Any]:
     """What a benchmark finds, part by part; with `record` each part is kept as soon as it is measured."""
-    from bench import record as recorder
-
+    recorder = importlib.import_module("bench.record")
     known = list(getattr(module, "PARTS", {}))
     result: dict[str, Any] = {}
     for part in parts or known or [None]:

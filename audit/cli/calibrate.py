@@ -13,7 +13,6 @@ from typing import Any, get_args, get_type_hints
 from audit.cli.algorithms import HELP as ALGORITHM
 from audit.cli.algorithms import label_of
 from audit.runtime.errors import InputError, wrapped
-from reference.numerics.numbers import Undecided
 from reference.paper.algorithms import EDITIONS
 
 HELP = "noise scales for a target (ε,δ): printed, corrected, tightest proven, and what each guarantees"
@@ -60,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
     """Print scales, certified guarantees and ratios; refuse where a condition of the printed theorem fails."""
     started = time.perf_counter()
     from audit.accounting.accountants import account
+    from reference.numerics.numbers import Undecided
 
     label = label_of(args.algorithm)
     parameters = _parameters(args, label)

@@ -20,6 +20,7 @@ from typing import NoReturn
 
 import audit.cli
 from audit.runtime.errors import InputError, one_line
+from audit.runtime.extras import remedy
 
 # The order in which `dpso --help` lists what exists.
 ORDER = ("audit", "test", "sensitivity", "crosscheck", "trace", "errata", "calibrate", "vectors", "bench")
@@ -172,6 +173,9 @@ def _run(argv: Sequence[str] | None) -> int:
     except Exception as error:
         if os.environ.get("DPSO_DEBUG"):
             raise
+        if needed := remedy(error):
+            print(f"dpso: {needed}", file=sys.stderr)
+            return 2
         name = type(error).__name__
         print(f"dpso: internal error, {name}: {one_line(str(error))} (DPSO_DEBUG=1 shows where)", file=sys.stderr)
         return 2

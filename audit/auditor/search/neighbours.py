@@ -11,24 +11,30 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import special
 
 from audit.auditor.learn.scores import learn_held_out
-from audit.auditor.targets.sampling import SEARCH, BlockName, Pair, TargetError, draw_block
+from audit.auditor.targets.sampling import SEARCH, BlockName, Pair, Target, TargetError, draw_block
 from audit.auditor.terms.outputs import concatenate
 from audit.auditor.terms.relation import same
 from audit.auditor.terms.result import Finding
-
-if TYPE_CHECKING:
-    from audit.auditor.api import _Run
 
 SHARE = 0.25
 """Of all draws, the part that the search may use."""
 FIRST_LOOK = 200
 """Draws on a pair before it is compared with others."""
+
+
+class AuditUnderWay(Protocol):
+    """What the search needs of the audit that asked for it: what to sample, and its draws, of which it spends some."""
+
+    target: Target
+    seed: int
+    draws: int
+    findings: list[Finding]
 
 
 @dataclass(frozen=True)
@@ -133,7 +139,7 @@ def candidates(space: Space) -> Iterator[tuple[list[Any], list[Any]]]:
             yield base, [value, *base[1:]]
 
 
-def find_pairs(run: _Run, description: Any) -> list[Pair]:
+def find_pairs(run: AuditUnderWay, description: Any) -> list[Pair]:
     """The most promising pair of the space, found with at most SHARE of the draws."""
     try:
         space = Space.parse(description)
@@ -155,7 +161,7 @@ def find_pairs(run: _Run, description: Any) -> list[Pair]:
 
 @dataclass
 class _Search:
-    run: _Run
+    run: AuditUnderWay
     space: Space
     rng: np.random.Generator
     budget: int
