@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 Edition: TypeAlias = Literal["printed", "corrected", "tight"]
@@ -117,6 +116,8 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
 )
 BY_LABEL: Mapping[str, Algorithm] = {a.label: a for a in ALGORITHMS}
+BY_NAME: Mapping[str, Algorithm] = {name: a for a in ALGORITHMS for name in a.names}
+"""By everything that is understood, in lower case and with hyphens."""
 NAMES: tuple[str, ...] = tuple(a.name for a in ALGORITHMS)
 """One name for each algorithm, in the paper's order."""
 
@@ -124,15 +125,12 @@ NAMES: tuple[str, ...] = tuple(a.name for a in ALGORITHMS)
 def named(text: str) -> Algorithm:
     """The algorithm that a label, a name or a number means: `Alg:nfw`, `noisy-frank-wolfe`, `Algorithm 3`, `alg 3`.
 
-    Raises ValueError, with the nearest name, for anything else.
+    Raises ValueError for anything else.
     """
-    known = {name: algorithm for algorithm in ALGORITHMS for name in algorithm.names}
     key = "-".join(text.lower().replace("_", " ").replace("-", " ").split())
-    if key in known:
-        return known[key]
-    close = get_close_matches(key, known, n=1)
-    hint = f", did you mean {close[0]}?" if close else ":"
-    raise ValueError(f"algorithm = {text!r} is unknown{hint} give one of {', '.join((*BY_LABEL, *NAMES))}")
+    if key not in BY_NAME:
+        raise ValueError(f"algorithm = {text!r} is unknown: give one of {', '.join((*BY_LABEL, *NAMES))}")
+    return BY_NAME[key]
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])

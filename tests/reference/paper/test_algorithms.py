@@ -35,11 +35,10 @@ def test_no_name_means_two_algorithms() -> None:
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize(("text", "hint"), [("fased-sgd", "did you mean phased-sgd?"), ("7", "noisy-sfw"), ("", "1")])
-def test_other_names_are_refused_with_the_nearest(text: str, hint: str) -> None:
-    with pytest.raises(ValueError, match=f"algorithm = '{text}' is unknown") as refused:
+@pytest.mark.parametrize("text", ["fased-sgd", "7", "", "Algorithm"])
+def test_other_names_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=f"algorithm = '{text}' is unknown: give one of Alg:gll_oracle"):
         named(text)
-    assert hint in str(refused.value) or not text
 
 
 @EACH
