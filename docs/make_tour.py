@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from audit.accounting.accountants import account
-from audit.checks.framework import Figure
+from audit.checks.framework import Figure, Role
 from audit.report import svg
 from docs.quoted_numbers import (
     ALL,
@@ -68,10 +68,15 @@ def path_figure() -> Figure:
             "corrected": corrected,
             "the point that is claimed, u*": [(1.0, goal), (printed[-1][0], goal)],
         },
+        roles={
+            "printed: away from the minimiser": ["printed"],
+            "corrected": ["corrected"],
+            "the point that is claimed, u*": ["claimed"],
+        },
     )
 
 
-def stage_figure(errata: frozenset[str], name: str) -> Figure:
+def stage_figure(errata: frozenset[str], name: str, role: Role = "printed") -> Figure:
     """The derivative that an edition returns, against the true one."""
     return Figure(
         title=f"What Algorithm 1 returns: {name}",
@@ -81,6 +86,7 @@ def stage_figure(errata: frozenset[str], name: str) -> Figure:
             "the derivative that is claimed": [(float(m), truth(m)) for m in GRID],
             name: [(float(m), derivative(errata, m)) for m in GRID],
         },
+        roles={"the derivative that is claimed": ["claimed"], name: [role]},
     )
 
 
@@ -119,6 +125,11 @@ def shift_figure() -> Figure:
             "bound of (1, 1e-6)-DP": [(float(n), mu_allowed()) for n in SIZES],
         },
         x_log=True,
+        roles={
+            "printed halving, measured": ["printed", "measured"],
+            "corrected search, measured": ["corrected", "measured"],
+            "bound of (1, 1e-6)-DP": ["claimed"],
+        },
     )
 
 
@@ -137,6 +148,11 @@ def profile_figure() -> Figure:
             "claim (1, 1e-6)": [(float(EPSILON), float(DELTA))],
         },
         y_log=True,
+        roles={
+            "printed halving, at least": ["printed"],
+            "corrected, at most": ["corrected"],
+            "claim (1, 1e-6)": ["claimed"],
+        },
     )
 
 
@@ -158,6 +174,7 @@ def noisy_figure() -> Figure:
             "claimed δ": [(0.2, 1.0), (11.0, 1.0)],
         },
         y_log=True,
+        roles={"printed": ["printed"], "corrected": ["corrected"], "claimed δ": ["claimed"]},
     )
 
 
@@ -185,7 +202,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "stage-printed": lambda: stage_figure(frozenset(), "printed"),
     "stage-comparison": lambda: stage_figure(frozenset({"E3.1"}), "printed, E3.1 repaired"),
     "stage-halving": lambda: stage_figure(UNSOUND, "printed, E3.1 and E3.2 repaired"),
-    "stage-corrected": lambda: stage_figure(ALL, "corrected"),
+    "stage-corrected": lambda: stage_figure(ALL, "corrected", "corrected"),
     "halving": halving_figure,
     "shift": shift_figure,
     "profile": profile_figure,

@@ -43,7 +43,7 @@ def verdict_table(model: Page, frugal: Frugal) -> Html:
         tag("div", *chips, class_="chips", role="group", aria_label="Filter by verdict"),
         tag(
             "p",
-            plural(len(model.entries), "entry").replace("entrys", "entries"),
+            plural(len(model.entries), "entry", "entries"),
             id="count",
             role="status",
             class_="fine",
@@ -74,7 +74,7 @@ def _row(model: Page, entry: Entry) -> Html:
     verdict = tag(
         "td",
         badge(grade),
-        tag("span", formula(_rest(entry)), class_="rest"),
+        tag("span", formula(_remarks(entry)), class_="rest"),
         *_errata_of(model, entry),
         class_="verdict",
     )
@@ -105,18 +105,11 @@ def _errata_of(model: Page, entry: Entry) -> list[Html]:
     return [tag("span", link, title, class_="rest") for link, title in zip(links, titles, strict=True)]
 
 
-def _rest(entry: Entry) -> str:
-    """What the verdict says beyond its badge and its errata."""
-    text = entry.standing.text
-    if entry.standing.verdict.grade in ("refuted", "unrepaired"):
-        rest = text.partition(")")[2].removeprefix(", ")
-        return f"the correction holds {rest}" if rest.startswith("if ") else rest
-    for start in ("holds, loose ", "holds only if ", "holds", "cited", "no violation found", "not in this run"):
-        if text.startswith(start):
-            rest = text.removeprefix(start).strip()
-            rest = rest[1:-1] if rest.startswith("(") and rest.endswith(")") and rest.count("(") == 1 else rest
-            return f"only if {rest}" if start == "holds only if " else rest.removeprefix("; ").removeprefix(", ")
-    return text
+def _remarks(entry: Entry) -> str:
+    """What is to be said beside the badge and the errata; a verdict on a part of the checks says so."""
+    standing = entry.standing
+    part = [] if standing.whole else [f"{standing.ran} of {standing.of} checks"]
+    return "; ".join([*standing.verdict.remarks, *part])
 
 
 def _tightness(entry: Entry) -> Html | None:
