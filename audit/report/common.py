@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from audit.checks.framework import Grade
 from audit.report import svg
+from audit.report.grades import GRADE_BADGES, GRADE_MEANINGS
 from audit.report.model import Page, slug
-from audit.report.words import GRADE_BADGES, GRADE_MEANINGS
 from audit.runtime.markup import Html, formula, join, tag
 
 

@@ -6,9 +6,10 @@ from audit.checks.framework import GRADES, Result
 from audit.checks.job import held_by
 from audit.report import graph, svg
 from audit.report.common import Frugal, badge, erratum_link, meter, name_of, plural, to_detail
+from audit.report.grades import GRADE_BADGES, GRADE_MEANINGS
 from audit.report.model import Entry, Page, slug
-from audit.report.words import GRADE_BADGES, GRADE_MEANINGS
 from audit.runtime.markup import Html, formula, join, tag
+from reference.paper.inventory import Algorithm
 
 
 def verdict_table(model: Page, frugal: Frugal) -> Html:
@@ -128,7 +129,24 @@ def graph_section(model: Page, frugal: Frugal) -> Html:
         " algorithms. Every node leads to its checks.",
         class_="fine",
     )
-    return join([intro, tag("p", *legend, class_="legend"), tag("div", graph.draw(model), class_="scroll", tabindex=0)])
+    drawn = graph.draw(model.inventory, _nodes(model))
+    return join([intro, tag("p", *legend, class_="legend"), tag("div", drawn, class_="scroll", tabindex=0)])
+
+
+def _nodes(model: Page) -> dict[str, graph.Node]:
+    """What the graph shows of each entry; every node leads to its checks."""
+    return {
+        e.id: graph.Node(
+            e.id,
+            e.name,
+            f"{e.title}. {e.standing.text}",
+            e.standing.verdict.grade,
+            isinstance(model.inventory.entries.get(e.id), Algorithm),
+            link=f"#d-{slug(e.id)}",
+            slug=slug(e.id),
+        )
+        for e in model.entries
+    }
 
 
 def tightness_bars(model: Page, frugal: Frugal) -> Html:
