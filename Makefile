@@ -7,6 +7,7 @@
 #   make coverage        all tests, and the lines and branches of the product that none of them reaches
 #   make bench           the measurements behind the README's tables
 #   make install-check   the wheel in a venv of its own beside sympy: what works without the extra `paper`, then the audit
+#   make release-check   TAG=v1.2.3: is that the version of this tree?
 #   make dist            the files of a release, checked
 # Needs make and Python 3.11 or newer; PYTHON=... names another interpreter.
 
@@ -17,7 +18,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: audit test nightly lint coverage bench install-check dist clean
+.PHONY: audit test nightly lint coverage bench install-check release-check dist clean
 .DELETE_ON_ERROR:
 
 audit: $(VENV)/.has-base
@@ -69,6 +70,11 @@ install-check: | $(BIN)/python
 	@cd $(FRESH) && bin/dpso audit --level quick >audit.log 2>&1 || { cat audit.log >&2; exit 1; }
 	@echo "every verdict as recorded with $$($(FRESH)/bin/python -m pip list 2>/dev/null | grep -i -E '^(mpmath|sympy) ' | tr -s ' \n' ' ')"
 	@rm -rf $(FRESH)
+
+# TAG=v1.2.3 must be the version of pyproject.toml; the tests hold that against CHANGELOG.md and CITATION.cff.
+release-check: | $(BIN)/python
+	@$(BIN)/python -c 'import sys, tomllib; v = "v" + tomllib.load(open("pyproject.toml", "rb"))["project"]["version"]; \
+	  sys.exit(0 if sys.argv[1] == v else f"the tag is {sys.argv[1]!r}, and pyproject.toml says {v}")' "$(TAG)"
 
 dist: $(VENV)/.has-dev
 	@rm -rf dist

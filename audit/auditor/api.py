@@ -11,6 +11,7 @@ exact test on fresh draws. The whole audit has one error level α = 1 − confid
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import secrets
@@ -46,9 +47,10 @@ from audit.auditor.test.anytime import Betting
 from audit.auditor.test.budget import budget
 from audit.auditor.test.confidence import Selection, joint_p_value, strongest, would_detect
 from audit.auditor.test.describe import describe_event
-from audit.auditor.test.draws import Place, Ruler, Work, conduct, describe_run, select, write_result
+from audit.auditor.test.draws import Place, Ruler, Work, conduct, describe_run, select
 from audit.auditor.test.plan import Plan, make_plan
 from audit.runtime.executors import Crew, crew, get_ready
+from audit.runtime.files import write_atomically
 from audit.runtime.workers import WorkersLost
 
 DEFAULT_SAMPLES = 100_000
@@ -197,7 +199,9 @@ def _judge(run: _Run, dataset: Any, neighbour: Any, pairs: Any, neighbours: str,
         with run.place.opened(_described(run)):
             result = _fixed(run)
             if run.place.out is not None:
-                write_result(run.place.out, result.to_json())
+                write_atomically(
+                    run.place.out / "result.json", json.dumps(json.loads(result.to_json()), indent=1) + "\n"
+                )
             return result
     except (TargetError, WorkersLost) as error:
         return _untested(run, str(error))

@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import audit.checks
 from reference.paper import inventory
-from reference.paper.registry import Edition
+from reference.paper.algorithms import Edition
 
 Kind: TypeAlias = Literal["exact", "certified", "adversarial", "statistical", "counterexample", "cited"]
 Level: TypeAlias = Literal["quick", "standard", "deep"]

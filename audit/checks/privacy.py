@@ -32,6 +32,7 @@ from reference.convex.phased_sgd import PhasedParameters, phased_parameters, ste
 from reference.convex.sensitivity import padded, tight_sigma, widest_pair
 from reference.numerics.numbers import Float64, Numbers, Real
 from reference.numerics.tape import ZeroTape
+from reference.paper.algorithms import EDITIONS
 from reference.paper.events import Trace
 from reference.privacy import gaussian_mu_safe
 from reference.setting.data import Example
@@ -328,7 +329,7 @@ def _poly_tight(loss: Any, W: Any, data: Dataset, tape: fast.BatchTape) -> Array
     return fast.poly_sfw_tight(loss, W, data, 3, 2, EPSILON, DELTA, tape, noise="gumbel")
 
 
-for _variant in ("printed", "corrected", "tight"):
+for _variant in EDITIONS:
     both_levels("alg:polySFW", _variant, partial(poly_case, _variant), f"poly_sfw_{_variant}_is_private")
 
 

@@ -134,7 +134,8 @@ def edge_cases(seed: int, count: int) -> list[Case]:
 @check("lem:moreau", kind="exact")
 def moreau_lemma(seed: int) -> Outcome:
     """(a) convex, Lipschitz, smooth; (b) the derivative; (c) the gap: on exact data at 40 digits, each attained."""
-    K, tiny = MP(40), F(1, 10**30)
+    K = MP(40)
+    tiny = K(F(1, 10**30))
     worst = {"lipschitz": 0.0, "smooth": 0.0, "gap": 0.0, "radius": 0.0, "derivative": 0.0}
     steep: list[Case] = [(PiecewiseLinear([], [1]), F(7), F(3))]
     for ell, beta, m in [*cases(seed, 8), *steep]:

@@ -6,7 +6,6 @@ Bad input gives one line on stderr, never a traceback. Each subcommand lives in 
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 import os
 import pkgutil
@@ -21,6 +20,7 @@ from typing import NoReturn
 import audit.cli
 from audit.runtime.errors import InputError, one_line
 from audit.runtime.extras import remedy
+from audit.runtime.suggest import did_you_mean
 
 # The order in which `dpso --help` lists what exists.
 ORDER = ("audit", "test", "sensitivity", "crosscheck", "trace", "errata", "calibrate", "vectors", "bench")
@@ -42,10 +42,9 @@ class Parser(argparse.ArgumentParser):
         raise InputError(f"{message} (see: {self.prog} --help)")
 
     def nearest(self, unknown: str) -> str:
-        """' — did you mean --x?' for an option that does not exist."""
+        """', did you mean --x?' for an option that does not exist."""
         options = [o for action in self._actions for o in action.option_strings]
-        close = difflib.get_close_matches(unknown.split("=")[0], options, n=1)
-        return f", did you mean {close[0]}?" if close else ""
+        return did_you_mean(unknown.split("=")[0], options)
 
 
 def command_modules() -> dict[str, ModuleType]:
@@ -125,9 +124,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace | None:
         parser.print_help()
         return None
     if not argv[0].startswith("-") and argv[0] not in modules:
-        close = difflib.get_close_matches(argv[0], modules, n=1)
-        hint = f", did you mean {close[0]}?" if close else ""
-        raise InputError(f"unknown command {argv[0]!r}{hint} (see: dpso --help)")
+        raise InputError(f"unknown command {argv[0]!r}{did_you_mean(argv[0], modules)} (see: dpso --help)")
     active = subparsers.get(argv[0], parser)
     if empty := [word for word in argv if word.startswith("--") and word.endswith("=--")]:
         raise InputError(f"{empty[0]}: -- is no value (see: {active.prog} --help)")  # argparse would drop it

@@ -13,6 +13,7 @@ from audit.checks.job import inventory
 from audit.cli.checkout import checkout_module
 from audit.report import graph
 from audit.runtime.errors import InputError, wrapped
+from audit.runtime.files import write_atomically
 from audit.trace import paper_copy, proofs_map
 from audit.trace.coverage import Traceability, trace
 from audit.trace.links import checkout
@@ -90,7 +91,7 @@ def _write(links: Traceability) -> Answer:
     path = proofs_map.path()
     before = path.read_text(encoding="utf-8") if path.is_file() else ""
     text = proofs_map.render(links)
-    path.write_text(text, encoding="utf-8")
+    write_atomically(path, text)
     rows = proofs_map.stale_rows(before, text)
     return 0, {"written": path.name, "rows": rows}, [*rows, f"{path.name}: {len(rows)} rows changed"]
 

@@ -7,6 +7,7 @@ EXTRAS = {
     "distributed": ("distributed", "cluster"),
     "dp_accounting": ("dp-accounting", "paper"),
     "flint": ("python-flint", "paper"),
+    "jsonschema": ("jsonschema", "paper"),
 }
 """Module → the package that installs it, and our extra that asks for it."""
 

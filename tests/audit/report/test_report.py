@@ -23,13 +23,14 @@ from typing import Any, get_args
 
 import pytest
 
-from audit.checks import framework, job
+from audit.checks import framework
 from audit.checks.framework import Check, Figure, Outcome, Result, Role
 from audit.checks.job import Report
 from audit.report import render, svg
 from audit.report.model import page as model_of
 from audit.report.page import LIMIT
 from audit.runtime import markup
+from audit.runtime.files import write_atomically
 from audit.runtime.markup import escape, formula, tag
 from reference.paper import inventory
 from reference.paper.inventory import Inventory
@@ -601,7 +602,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory, paper: Inventory) -> dict[st
     found = {}
     for name, results in (("typical", typical()), ("hostile", hostile())):
         found[name] = folder / f"{name}.html"
-        job.write(found[name], render(report_of(results), paper))
+        write_atomically(found[name], render(report_of(results), paper))
     return found
 
 
