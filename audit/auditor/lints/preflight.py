@@ -27,6 +27,10 @@ CALLS = 8
 PREFLIGHT_CALLS = 3 * CALLS + 1
 """Calls of a pair in all: both sides, the first again, one for the check of the input."""
 
+MUTATES_INPUT = Finding(
+    "mutates-input", "the mechanism changes the dataset it is given; each call gets its own copy here"
+)
+
 
 @dataclass(frozen=True)
 class Preflight:
@@ -79,7 +83,7 @@ def _mutation(target: CallableTarget, before: tuple[Any, Any], name: BlockName) 
     probe.outputs(Pair(None, None), np.zeros(1, dtype=int), name)
     if same(handed, before[0]):
         return []
-    return [Finding("mutates-input", "the mechanism changes the dataset it is given; each call gets its own copy here")]
+    return [MUTATES_INPUT]
 
 
 def _repeatability(target: Target, pair: Pair, name: BlockName, first: Any) -> list[Finding]:
