@@ -14,6 +14,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from audit.runtime.files import write_atomically
+
 RESULTS = Path(__file__).parent / "results"
 _BLOCK = re.compile(r"(<!-- bench: (\w+(?: headline)?) -->\n)(.*?)(<!-- /bench -->)", re.DOTALL)
 
@@ -45,11 +47,11 @@ def pages(readme: Path) -> list[Path]:
 def record(name: str, result: Any, readme: Path) -> None:
     """Keep a result, and put its tables where a page marks the place."""
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    write_atomically(RESULTS / f"{name}.json", json.dumps(result, indent=1) + "\n")
 
     def renewed(match: re.Match[str]) -> str:
         table = rendered(match[2]) if match[2].partition(" ")[0] == name else match[3]
         return match[1] + table + match[4]
 
     for page in pages(readme):
-        page.write_text(_BLOCK.sub(renewed, page.read_text(encoding="utf-8")), encoding="utf-8")
+        write_atomically(page, _BLOCK.sub(renewed, page.read_text(encoding="utf-8")))

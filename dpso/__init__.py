@@ -5,7 +5,6 @@ The public names; each is documented where it lives (`help(dpso.audit_dp)`) and 
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from dpso import _own
@@ -53,7 +52,7 @@ __all__ = [
     "pairs",
 ]
 
-if sys.argv[:1] != ["-m"]:  # `python -m dpso` is still looking for its module, and will put the search path right
+if not _own.is_command():  # the command puts the search path right before it looks
     _own.refuse_hidden()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,8 +32,13 @@ def refuse_hidden() -> None:
             )
 
 
+def is_command() -> bool:
+    """Is this process the command `dpso`, or `python -m dpso`, which is still looking for its module?"""
+    return sys.argv[:1] == ["-m"] or Path(sys.argv[0] if sys.argv else "").stem == "dpso"
+
+
 def search_own_first() -> None:
     """Put the working folder last on the search path, so that its modules are found but hide none of ours."""
-    here = os.getcwd()
-    if Path(here).resolve() != ROOT:
-        sys.path[:] = [entry for entry in sys.path if entry not in ("", here)] + [here]
+    here = Path.cwd()
+    if here != ROOT:
+        sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != here] + [str(here)]

@@ -1,6 +1,7 @@
-"""One hypothesis profile for everybody, and a copy of the paper for the tests that need one."""
+"""Profiles of hypothesis, tests that need Linux, and a copy of the paper for the tests that need one."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,24 @@ settings.register_profile(
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
+# `make nightly`: examples that nobody has seen; a failure prints how to repeat it.
+settings.register_profile("nightly", settings.get_profile("dpso"), derandomize=False, print_blob=True)
 settings.load_profile("dpso")
+
+
+def only_on_linux(item: pytest.Item, platform: str = sys.platform) -> pytest.MarkDecorator | None:
+    """The mark that skips a test marked `linux` elsewhere, with the reason that it gives."""
+    mark = item.get_closest_marker("linux")
+    if mark is None or platform == "linux":
+        return None
+    return pytest.mark.skip(reason=f"needs Linux ({mark.args[0]}), and this is {platform}")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what cannot run here."""
+    for item in items:
+        if skip := only_on_linux(item):
+            item.add_marker(skip)
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ plan, the draws, the bound), `terms` (the result). What every step needs to know
 
 from __future__ import annotations
 
+import json
 import math
 import secrets
 import time
@@ -24,8 +25,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from audit.auditor.learn.granularity import granularity_table
-from audit.auditor.lints.look import look
-from audit.auditor.lints.preflight import after_run
+from audit.auditor.lints.look import inspected
+from audit.auditor.lints.preflight import after_run, preflight
 from audit.auditor.search.neighbours import find_pairs
 from audit.auditor.targets.containment import MechanismTimeout
 from audit.auditor.targets.isolate import IsolatedTarget
@@ -39,12 +40,13 @@ from audit.auditor.terms.outputs import EXACT_BITS, concatenate
 from audit.auditor.terms.relation import RELATIONS, describe, objection
 from audit.auditor.terms.result import AuditResult, Finding
 from audit.auditor.test.anytime import Betting
-from audit.auditor.test.budget import BURN_SHARE, burn_in
+from audit.auditor.test.budget import BURN_SHARE, announcement, burn_in
 from audit.auditor.test.confidence import Selection, joint_p_value, strongest, would_detect
 from audit.auditor.test.describe import describe_event
-from audit.auditor.test.draws import Place, Ruler, Work, conduct, describe_run, select, write_result
+from audit.auditor.test.draws import Place, Ruler, Work, conduct, describe_run, select
 from audit.auditor.test.plan import Plan, make_plan
 from audit.runtime.executors import crew, get_ready
+from audit.runtime.files import write_atomically
 from audit.runtime.workers import WorkersLost
 
 NEIGHBOURS = (*RELATIONS, "any", "search")
@@ -256,7 +258,7 @@ def _judge(run: Run, asked: _Question, place: Place) -> AuditResult:
         with place.opened({} if place.out is None else _described(run)):
             result = _fixed(run, place)
             if place.out is not None:
-                write_result(place.out, result.to_json())
+                write_atomically(place.out / "result.json", json.dumps(json.loads(result.to_json()), indent=1) + "\n")
             return result
     except (TargetError, WorkersLost) as error:
         return _untested(run, str(error))
@@ -278,8 +280,20 @@ def _described(run: Run) -> dict[str, Any]:
     return describe_run(run.target, run.pairs, **claim, draws=run.draws, seed=run.seed, bits=run.bits, release=picked)
 
 
+def _look(run: Run) -> None:
+    """The calls before the first draw: can it be sampled, what does the budget buy, and what stands out?"""
+    seconds_a_call = preflight(run)
+    if not run.target.batched:
+        left = run.seconds_left
+        draws = run.draws if left is None else min(run.draws, int(left / max(seconds_a_call, 1e-9)))
+        tested = draws - (0 if run.anytime else burn_in(draws, run.width))
+        run.say(announcement(seconds_a_call, draws, tested, run.claim, run.alpha))
+    if run.code.lints:
+        run.note(inspected(run))
+
+
 def _fixed(run: Run, place: Place) -> AuditResult:
-    look(run)
+    _look(run)
     if run.deadline is not None:
         run.draws = _affordable(run, run.deadline)
     burn = burn_in(run.draws, run.width)
@@ -422,7 +436,7 @@ def _untested(run: Run, reason: str) -> AuditResult:
 
 
 def _anytime(run: Run) -> AuditResult:
-    look(run)
+    _look(run)
     claim = run.claim
     state = Betting(run.target, run.pairs, claim.epsilon, claim.delta, run.alpha, run.seed, run.bits)
     state.run(run.draws, run.deadline, run.say)

@@ -9,7 +9,6 @@ report that says how far it came, and `resume` continues it. A check that kills 
 from __future__ import annotations
 
 import contextlib
-import difflib
 import importlib
 import json
 import os
@@ -40,8 +39,9 @@ from audit.checks.framework import (
 )
 from audit.runtime.errors import InputError, one_line
 from audit.runtime.executors import carry_out, dask
-from audit.runtime.files import read_json
+from audit.runtime.files import read_json, write_atomically
 from audit.runtime.journal import JournalError, code_mark, sole_driver
+from audit.runtime.suggest import LOOSELY, did_you_mean
 from audit.runtime.workers import ENVIRONMENT, WorkersLost, environment, interrupts_held
 from reference.paper.inventory import Inventory, InventoryError
 from reference.paper.inventory import load as load_inventory
@@ -211,7 +211,7 @@ def plan(level: Level, only: Sequence[str] = ()) -> list[Check]:
     known = {x for c in checks for x in (*places[c.name], c.erratum, c.name) if x}
     for name in only:
         if name not in known:
-            raise InputError(f"--only {name!r}: no check is about it{nearest(name, known)}")
+            raise InputError(f"--only {name!r}: no check is about it{did_you_mean(name, known, LOOSELY)}")
     wanted = [c.name for c in checks if {*places[c.name], c.erratum, c.name} & set(only)]
     if only and not select(checks, level, wanted):
         first = LEVELS[min(LEVELS.index(c.level) for c in checks if c.name in wanted)]
@@ -226,13 +226,6 @@ def new_report(level: Level, seed: int, checks: Sequence[Check], only: Sequence[
         for id in held_by(one.statement):
             available[id] = available.get(id, 0) + 1
     return Report(level, seed, {c.name: c.statement for c in checks}, available, sorted(only))
-
-
-def nearest(name: str, known: set[str] | Sequence[str]) -> str:
-    """', did you mean x?' where something is near."""
-    folded = {k.casefold(): k for k in sorted(known)}
-    close = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.4)
-    return f", did you mean {folded[close[0]]}?" if close else ""
 
 
 # ------------------------------------------------------------------------------------------ the workers
@@ -422,21 +415,7 @@ def alone_in(out: Path) -> Generator[None]:
 
 def save(report: Report, path: Path) -> None:
     """Write the report so that a reader sees the old one or the new one, never half of it."""
-    write(path, json.dumps(report.to_json(), indent=1, allow_nan=False) + "\n")
-
-
-def write(path: Path, text: str) -> None:
-    """Replace a file in one step."""
-    temporary = path.with_name(f"{path.name}.tmp")
-    try:
-        temporary.unlink(missing_ok=True)  # a link that somebody put there must not lead the text elsewhere
-        with temporary.open("x", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); name another folder with --out") from None
+    write_atomically(path, json.dumps(report.to_json(), indent=1, allow_nan=False) + "\n")
 
 
 def load(path: Path, fresh: Report) -> Report:
@@ -499,4 +478,4 @@ def write_record(report: Report) -> None:
     if report.unexpected:
         names = ", ".join(r.name for r in report.unexpected)
         raise InputError(f"--record: not recorded, for these did not come out as they should: {names}")
-    write(RECORD, json.dumps(record_of(report), indent=1, ensure_ascii=False) + "\n")
+    write_atomically(RECORD, json.dumps(record_of(report), indent=1, ensure_ascii=False) + "\n")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 
 from audit.runtime.errors import InputError
+from audit.runtime.suggest import did_you_mean
 
 LABELS = ("Alg:gll_oracle", "Alg:phased", "Alg:nfw", "alg:polySFW", "alg:nSFW", "Alg:PGPSMD")
 
@@ -36,6 +36,5 @@ def label_of(name: str) -> str:
     key = name.lower().replace("_", "-")
     if key in ALIASES:
         return ALIASES[key]
-    close = get_close_matches(key, [*ALIASES, *LABELS], n=1)
-    hint = f", did you mean {close[0]}?" if close else ":"
+    hint = did_you_mean(key, [*ALIASES, *LABELS]) or ":"
     raise InputError(f"algorithm = {name!r} is unknown{hint} give one of {', '.join(LABELS)}, or {', '.join(SHORT)}")

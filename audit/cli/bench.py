@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import sys
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import audit
+from audit.cli.checkout import checkout_module
 from audit.runtime.errors import InputError
-
-ROOT = Path(audit.__file__).parent.parent
-"""The checkout, where `bench/` and the README are."""
+from audit.trace.links import ROOT
 
 README = ROOT / "README.md"
 
@@ -33,22 +29,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _bench() -> ModuleType:
-    """The package `bench` beside this one; it is no part of the installed product."""
-    if not (ROOT / "bench" / "__init__.py").is_file():
-        raise InputError("dpso bench measures from a checkout of the project, with its folder bench/: run it in one")
-    sys.path.append(str(ROOT))
-    try:
-        return importlib.import_module("bench")
-    finally:
-        sys.path.remove(str(ROOT))
+def _bench(module: str = "bench") -> ModuleType:
+    return checkout_module(module, "dpso bench measures")
 
 
 def _module(name: str) -> ModuleType:
     names = _bench().NAMES
     if name not in names:
         raise InputError(f"unknown benchmark {name!r}: choose from {', '.join(names)}")
-    return importlib.import_module(f"bench.{name}")
+    return _bench(f"bench.{name}")
 
 
 def _check_parts(parts: list[str], modules: dict[str, ModuleType]) -> None:
@@ -62,8 +51,7 @@ def _check_parts(parts: list[str], modules: dict[str, ModuleType]) -> None:
 
 def _measured(name: str, module: ModuleType, parts: list[str], record: bool) -> dict[str, Any]:
     """What a benchmark finds, part by part; with `record` each part is kept as soon as it is measured."""
-    from bench import record as recorder
-
+    recorder = _bench("bench.record")
     known = list(getattr(module, "PARTS", {}))
     result: dict[str, Any] = {}
     for part in parts or known or [None]:

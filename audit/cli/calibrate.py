@@ -12,7 +12,6 @@ from typing import Any
 
 from audit.cli.algorithms import label_of
 from audit.runtime.errors import InputError, wrapped
-from reference.numerics.numbers import Undecided
 
 HELP = "noise scales for a target (ε,δ): printed, corrected, tightest proven, and what each guarantees"
 EXAMPLE = "dpso calibrate phased-sgd --epsilon 1 --delta 1e-6 --n 65536 --d 10"
@@ -60,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
     """Print scales, certified guarantees and ratios; refuse where a condition of the printed theorem fails."""
     started = time.perf_counter()
     from audit.accounting.accountants import VARIANTS, account
+    from reference.numerics.numbers import Undecided
 
     label = label_of(args.algorithm)
     parameters = _parameters(args, label)

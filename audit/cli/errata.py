@@ -16,8 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from audit.checks.framework import plain
-from audit.checks.job import inventory, nearest
+from audit.checks.job import inventory
 from audit.runtime.errors import InputError, one_line
+from audit.runtime.suggest import LOOSELY, did_you_mean
 from audit.trace.links import CodeLink, code_links
 from reference.paper.inventory import Erratum
 from reference.paper.registry import Counterexample
@@ -59,7 +60,7 @@ def _chosen(id: str | None) -> list[Erratum]:
     found = [e for e in errata if e.id.casefold() == id.casefold()]
     if not found:
         known = [e.id for e in errata]
-        hint = nearest(id, known) or (" (dpso errata lists them)" if known else " (none is listed)")
+        hint = did_you_mean(id, known, LOOSELY) or (" (dpso errata lists them)" if known else " (none is listed)")
         raise InputError(f"unknown erratum {id!r}{hint}")
     return found
 

@@ -6,7 +6,6 @@ Bad input gives one line on stderr, never a traceback. Each subcommand lives in 
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 import os
 import pkgutil
@@ -20,6 +19,8 @@ from typing import NoReturn
 
 import audit.cli
 from audit.runtime.errors import InputError, one_line
+from audit.runtime.extras import remedy
+from audit.runtime.suggest import did_you_mean
 
 # The order in which `dpso --help` lists what exists.
 ORDER = ("audit", "test", "sensitivity", "crosscheck", "trace", "errata", "calibrate", "vectors", "bench")
@@ -41,10 +42,9 @@ class Parser(argparse.ArgumentParser):
         raise InputError(f"{message} (see: {self.prog} --help)")
 
     def nearest(self, unknown: str) -> str:
-        """' — did you mean --x?' for an option that does not exist."""
+        """', did you mean --x?' for an option that does not exist."""
         options = [o for action in self._actions for o in action.option_strings]
-        close = difflib.get_close_matches(unknown.split("=")[0], options, n=1)
-        return f", did you mean {close[0]}?" if close else ""
+        return did_you_mean(unknown.split("=")[0], options)
 
 
 def command_modules() -> dict[str, ModuleType]:
@@ -124,9 +124,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace | None:
         parser.print_help()
         return None
     if not argv[0].startswith("-") and argv[0] not in modules:
-        close = difflib.get_close_matches(argv[0], modules, n=1)
-        hint = f", did you mean {close[0]}?" if close else ""
-        raise InputError(f"unknown command {argv[0]!r}{hint} (see: dpso --help)")
+        raise InputError(f"unknown command {argv[0]!r}{did_you_mean(argv[0], modules)} (see: dpso --help)")
     active = subparsers.get(argv[0], parser)
     if empty := [word for word in argv if word.startswith("--") and word.endswith("=--")]:
         raise InputError(f"{empty[0]}: -- is no value (see: {active.prog} --help)")  # argparse would drop it
@@ -172,6 +170,9 @@ def _run(argv: Sequence[str] | None) -> int:
     except Exception as error:
         if os.environ.get("DPSO_DEBUG"):
             raise
+        if needed := remedy(error):
+            print(f"dpso: {needed}", file=sys.stderr)
+            return 2
         name = type(error).__name__
         print(f"dpso: internal error, {name}: {one_line(str(error))} (DPSO_DEBUG=1 shows where)", file=sys.stderr)
         return 2

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from audit.checks.job import inventory
+from audit.cli.checkout import checkout_module
 from audit.runtime.errors import InputError, wrapped
+from audit.runtime.files import write_atomically
 from audit.trace import compare, graph, proofs_map
 from audit.trace.coverage import Trace, trace
 from audit.trace.links import checkout
-from audit.trace.quoted import quotes_in
 from audit.trace.show import describe, show
 from reference.paper.inventory import Inventory
 
@@ -27,8 +28,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what = "an id (lem:oracle), a name (Lemma 5), a line (Alg:gll_oracle:6), an erratum (E3.1) or code"
     parser.add_argument("id", nargs="?", metavar="ID", help=f"{what} (reference.convex.oracle:oracle, FILE.py:LINE)")
     mode = parser.add_mutually_exclusive_group()
-    mode.add_argument("--check", action="store_true", help="compare proofs_map.md and quoted numbers; 1 if stale")
-    mode.add_argument("--write", action="store_true", help="write proofs_map.md")
+    mode.add_argument(
+        "--check", action="store_true", help="compare proofs_map.md and quoted numbers, in a checkout; 1 if stale"
+    )
+    mode.add_argument("--write", action="store_true", help="in a checkout: write proofs_map.md")
     parser.add_argument("--paper", type=Path, metavar="FILE.tex", help="compare a copy of the paper; 1 if it differs")
     parser.add_argument("--graph", type=Path, metavar="FILE.svg", help="draw what leans on what")
 
@@ -67,7 +70,7 @@ def _check(links: Trace) -> Answer:
     path = proofs_map.path()
     committed = path.read_text(encoding="utf-8") if path.is_file() else ""
     stale = proofs_map.stale_rows(committed, proofs_map.render(links))
-    quotes = quotes_in(path.parent)
+    quotes = checkout_module("docs.markers", "dpso trace --check recomputes quoted numbers").quotes_in(path.parent)
     print(f"recomputing {len(quotes)} quoted numbers", file=sys.stderr)
     numbers = [problem for quote in quotes if (problem := quote.problem())]
     problems = links.problems()
@@ -87,7 +90,7 @@ def _write(links: Trace) -> Answer:
     path = proofs_map.path()
     before = path.read_text(encoding="utf-8") if path.is_file() else ""
     text = proofs_map.render(links)
-    path.write_text(text, encoding="utf-8")
+    write_atomically(path, text)
     rows = proofs_map.stale_rows(before, text)
     return 0, {"written": path.name, "rows": rows}, [*rows, f"{path.name}: {len(rows)} rows changed"]
 

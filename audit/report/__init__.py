@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audit.checks.job import Report, inventory, write
+from audit.checks.job import Report, inventory
 from audit.report.page import render
+from audit.runtime.files import write_atomically
 
 __all__ = ["render", "write_html"]
 
 
 def write_html(report: Report, path: Path) -> Path:
     """Write the page of a report and return its path."""
-    write(path, render(report, inventory()))
+    write_atomically(path, render(report, inventory()))
     return path

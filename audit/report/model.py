@@ -136,6 +136,8 @@ def errata(page: Page) -> list[Erratum]:
     known = list(page.inventory.errata)
     names = {e.id for e in known}
     strangers = dict.fromkeys(r.erratum for r in page.report.ordered() if r.erratum and r.erratum not in names)
-    unlisted = [Erratum(id, "not in the list of errata", (), (), (0, 0), "typo", "", "", "", "") for id in strangers]
+    unlisted = [
+        Erratum(id, "not in the list of errata", (), (), (0, 0), "typo", "", "", "", "paid", "") for id in strangers
+    ]
     order = {"privacy": 0, "accuracy": 1, "typo": 2}
     return [*sorted(known, key=lambda e: (order.get(e.severity, 3), e.tex[0])), *unlisted]

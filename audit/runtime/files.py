@@ -1,8 +1,9 @@
-"""Files that users name, read with suspicion: of bounded size and depth, and every fault is one line."""
+"""Files: read with suspicion (of bounded size and depth), written in one step; every fault is one line."""
 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,20 @@ def parse_json(text: str, what: str) -> Any:
     if depth(value) > DEEPEST:
         raise InputError(f"{what} is nested deeper than {DEEPEST} levels; flatten it")
     return value
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a file in one step: a reader sees the old one or the new one, never half of it."""
+    temporary = path.with_name(f"{path.name}.tmp")
+    try:
+        temporary.unlink(missing_ok=True)  # a link that somebody put there must not lead the text elsewhere
+        with temporary.open("x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); make room or name another folder") from None
 
 
 def depth(value: Any) -> int:

@@ -23,7 +23,7 @@ import platform
 import stat
 import weakref
 from collections.abc import Iterator, Mapping
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO, Any
 
@@ -277,8 +277,16 @@ def code_mark(root: Path = ROOT) -> str:
     digest = hashlib.blake2b(digest_size=8)
     for file in sorted({file for pattern in CODE for file in root.glob(pattern)}):
         digest.update(_encode([file.relative_to(root).as_posix(), file.read_text(encoding="utf-8")]))
-    digest.update(_encode([platform.python_version(), *map(version, LIBRARIES)]))
+    digest.update(_encode([platform.python_version(), *map(_version, LIBRARIES)]))
     return digest.hexdigest()
+
+
+def _version(library: str) -> str:
+    """The version of a library; of one that is not installed (an extra), that it is not."""
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def _sync_folder(folder: Path) -> None:

@@ -7,6 +7,8 @@ from difflib import get_close_matches
 
 CLOSE = 0.6
 """How alike two spellings must be, from 0 to 1: difflib's own default."""
+LOOSELY = 0.4
+"""The same for ids of statements and checks: of "lem:oracle" people remember "oracle"."""
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = CLOSE) -> str:

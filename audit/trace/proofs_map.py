@@ -32,7 +32,10 @@ def path() -> Path:
     """Where the committed map is; refuses an installed copy, which ships without it."""
     root = checkout()
     if root is None:
-        raise InputError(f"this installed copy has no {NAME}: run it in a checkout of the project")
+        raise InputError(
+            f"{NAME} and the texts that quote numbers are parts of a checkout of the project, which an installed copy"
+            " does not have: run dpso trace --check or --write in one"
+        )
     return root / NAME
 
 

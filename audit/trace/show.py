@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from audit.runtime.errors import InputError
+from audit.runtime.suggest import LOOSELY, did_you_mean
 from audit.trace.coverage import Trace
 from audit.trace.links import ROOT, CodeLink
 from reference.paper.editions import line_marks, marks_in, numbered_body
@@ -52,9 +52,7 @@ def _aliases(trace: Trace) -> dict[str, str]:
 
 def _nearest(trace: Trace, id: str) -> str:
     known = [*trace.inventory.entries, *(e.id for e in trace.inventory.errata), *(link.code for link in trace.code)]
-    folded = {k.lower(): k for k in known}
-    close = difflib.get_close_matches(id.lower(), folded, n=1, cutoff=0.4)
-    return f", did you mean {folded[close[0]]}?" if close else ""
+    return did_you_mean(id, known, LOOSELY)
 
 
 # ------------------------------------------------------------------------------------ from the paper's end

@@ -24,6 +24,8 @@ HERE = Path(__file__).parent
 PAPER, ERRATA, LINES = HERE / "paper.toml", HERE / "errata.toml", HERE / "lines"
 
 SEVERITIES = ("privacy", "accuracy", "typo")
+COST_KINDS = ("free", "free in range", "paid")
+"""What the correction of an erratum costs: nothing; nothing in a range that `cost` states; something."""
 LINE_VERDICTS = ("holds", "loose", "condition", "refuted", "typo", "cited", "definition", "prose")
 UNCHECKED = ("cited", "definition", "prose")
 """Line verdicts that need no check: nothing is claimed, or the claim is somebody else's."""
@@ -177,6 +179,7 @@ class Erratum:
     printed: str
     corrected: str
     cost: str
+    cost_kind: str
     affects: str
 
     def lines_of(self, algorithm: str) -> tuple[int, ...]:
@@ -447,6 +450,8 @@ def _check_errata(inventory: Inventory) -> None:
         seen.add(erratum.id)
         allowed = f"must be one of {', '.join(SEVERITIES)}"
         _require(erratum.severity in SEVERITIES, "errata.toml", erratum.id, f"severity {allowed}")
+        allowed = f"must be one of {', '.join(COST_KINDS)}"
+        _require(erratum.cost_kind in COST_KINDS, "errata.toml", erratum.id, f"cost_kind {allowed}")
         _require(bool(erratum.where), "errata.toml", erratum.id, "must say where it is")
         for place in erratum.where:
             _require(inventory.find(place) is not None, "errata.toml", erratum.id, f"is at unknown {place!r}")

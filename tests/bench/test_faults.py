@@ -84,6 +84,7 @@ def test_a_clock_that_is_set_while_a_cluster_works(job: Job, undisturbed: dict[s
     assert faults.set_clock(job, tmp_path / "out", 1e9, "--scheduler", "local") == undisturbed
 
 
+@pytest.mark.linux("finds workers through /proc")
 def test_a_worker_that_never_answers(job: Job, undisturbed: dict[str, Any], tmp_path: Path) -> None:
     assert faults.stopped_worker(job, tmp_path / "out") == undisturbed
 
@@ -111,6 +112,7 @@ def test_a_main_job_without_its_scheduler(monkeypatch: pytest.MonkeyPatch) -> No
         main_job.run(sample_checks.GOOD[:1], report, 1, lambda result: None, scheduler="tcp://127.0.0.1:9")
 
 
+@pytest.mark.linux("mounts a tmpfs")
 def test_a_full_disk(job: Job, undisturbed: dict[str, Any]) -> None:
     try:
         assert faults.full_disk(job) == undisturbed
@@ -199,6 +201,7 @@ def test_a_journal_of_other_code_is_refused(tmp_path: Path, monkeypatch: pytest.
 # ------------------------------------------------------------------------------------------------ --exec
 
 
+@pytest.mark.linux("reads /proc")
 def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     mark = tmp_path / "pid"
     script = tmp_path / "hangs.sh"

@@ -65,7 +65,7 @@ def test_rivals_take_turns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     assert [cost["seconds"] for cost in costs["a"]] == [1, 4, 5]
 
 
-@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="needs /proc")
+@pytest.mark.linux("memory from /proc")
 def test_load_and_fuzz_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "LOAD_DRAWS", 40_000)
     monkeypatch.setattr(bench, "LOAD_ROUNDS", 1)
@@ -82,6 +82,7 @@ def test_load_and_fuzz_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(said) == 2
 
 
+@pytest.mark.linux("finds workers and memory through /proc")
 def test_parts_are_measured_and_recorded_one_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,17 +1,15 @@
 """The tour: its figures are what the code draws, its code prints what it shows, its commands exist and work."""
 
 import contextlib
-import importlib.util
 import io
 import re
 import shlex
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from audit.cli.main import build_parser, command_modules, main
-from audit.trace import prose
+from docs import make_tour, quoted_numbers
 
 ROOT = Path(__file__).parents[2]
 TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
@@ -21,31 +19,21 @@ COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", TOUR, re.DOTALL) fo
 QUICK = ("errata E3.1", "errata E4.1", "trace", "calibrate")
 
 
-@pytest.fixture(scope="module")
-def make_tour() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_tour", ROOT / "docs" / "make_tour.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.mark.parametrize("name", prose.FIGURES)
-def test_a_figure_is_what_the_code_draws(name: str, make_tour: ModuleType) -> None:
+@pytest.mark.parametrize("name", make_tour.FIGURES)
+def test_a_figure_is_what_the_code_draws(name: str) -> None:
     committed = (ROOT / "docs" / "figures" / f"{name}.svg").read_text(encoding="utf-8")
-    assert committed == make_tour.draw(name), "python docs/make_tour.py draws it again"
+    assert committed == make_tour.draw(name), "python -m docs.make_tour draws it again"
 
 
 def test_the_tour_shows_every_figure_and_no_other() -> None:
-    assert sorted(re.findall(r"\(figures/([\w-]+)\.svg\)", TOUR)) == sorted(prose.FIGURES)
-    assert {file.stem for file in (ROOT / "docs" / "figures").iterdir()} == set(prose.FIGURES)
+    assert sorted(re.findall(r"\(figures/([\w-]+)\.svg\)", TOUR)) == sorted(make_tour.FIGURES)
+    assert {file.stem for file in (ROOT / "docs" / "figures").iterdir()} == set(make_tour.FIGURES)
     assert all(len(alt) > 10 for alt in re.findall(r"!\[(.*?)\]", TOUR))
 
 
-def test_a_changed_figure_would_be_seen(make_tour: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_figure_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     before = make_tour.draw("halving")
-    monkeypatch.setattr(prose, "TILT", prose.TILT / 2)
+    monkeypatch.setattr(quoted_numbers, "TILT", quoted_numbers.TILT / 2)
     assert make_tour.draw("halving") != before
 
 

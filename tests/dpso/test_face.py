@@ -13,10 +13,15 @@ import dpso
 ROOT = Path(dpso.__file__).resolve().parent.parent
 
 
-def python(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+HIDING = ["audit.py", "audit/__init__.py", "reference.py"]
+DATA = '{"dataset": [0, 1], "neighbour": [1, 1]}'
+TEST = ["test", "mine:noisy", "--data", DATA, "--epsilon", "1", "--samples", "500", "--confidence", "0.999999"]
+
+
+def python(*words: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"} | variables
     return subprocess.run(
-        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
     )
 
 
@@ -24,11 +29,21 @@ def python(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def theirs(tmp_path: Path) -> Path:
     """A working folder with modules called like ours, and a mechanism."""
     folder = tmp_path / "theirs"
-    folder.mkdir()
-    for name in ("audit.py", "reference.py"):
+    for name in HIDING:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("raise RuntimeError('the wrong module')\n")
     (folder / "mine.py").write_text("def noisy(dataset, rng):\n    return sum(dataset) + rng.laplace(0, 1)\n")
     return folder
+
+
+@pytest.fixture(params=["python -m dpso", "dpso"])
+def start(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
+    """How the command is started: as a module, or by the script that an installer writes for the entry point."""
+    if request.param == "python -m dpso":
+        return ["-m", "dpso"]
+    script = tmp_path / "dpso"
+    script.write_text("import sys\nfrom dpso.__main__ import main\nif __name__ == '__main__':\n    sys.exit(main())\n")
+    return [str(script)]
 
 
 def test_every_name_loads_and_is_the_same_from_both_packages() -> None:
@@ -48,20 +63,41 @@ def test_importing_loads_nothing_heavy(tmp_path: Path) -> None:
     assert run.stdout.split() == ["False", "False"]
 
 
-def test_the_command_works_beside_modules_called_like_ours(theirs: Path, tmp_path: Path) -> None:
-    script = tmp_path / "dpso"  # what an installer writes for the entry point
-    script.write_text("import sys\nfrom dpso.__main__ import main\nif __name__ == '__main__':\n    sys.exit(main())\n")
-    for start in (["-m", "dpso"], [str(script)]):
-        run = python(*start, "errata", "E3.1", folder=theirs)
-        assert (run.returncode, run.stderr) == (0, "")
-        assert "E3.1" in run.stdout
-        data = '{"dataset": [0, 1], "neighbour": [1, 1]}'
-        words = ["test", "mine:noisy", "--data", data, "--epsilon", "1", "--samples", "500", "--workers", "2"]
-        run = python(*start, *words, folder=theirs)
-        assert run.returncode == 0, run.stderr  # progress is told on stderr
+def test_the_command_works_beside_modules_called_like_ours(theirs: Path, start: list[str]) -> None:
+    run = python(*start, "errata", "E3.1", folder=theirs)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "E3.1" in run.stdout
 
 
-@pytest.mark.parametrize("hiding", ["audit.py", "audit/__init__.py", "reference.py"])
+@pytest.mark.parametrize("where", [[], ["--workers", "2"], ["--scheduler", "local"]], ids=" ".join)
+def test_workers_find_our_modules_first_and_the_users_last(theirs: Path, start: list[str], where: list[str]) -> None:
+    run = python(*start, *TEST, *where, folder=theirs)
+    assert run.returncode == 0, run.stderr  # progress is told on stderr
+    assert run.stdout.startswith("CONSISTENT")
+
+
+@pytest.mark.parametrize("entry", [".", "{folder}", "{link}"])
+def test_a_search_path_that_names_the_users_folder_changes_nothing(
+    theirs: Path, start: list[str], entry: str, tmp_path: Path
+) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(theirs)
+    path = os.pathsep.join([entry.format(folder=theirs, link=link), str(ROOT)])
+    run = python(*start, *TEST, "--workers", "2", folder=theirs, PYTHONPATH=path)
+    assert run.returncode == 0, run.stderr
+
+
+def test_a_hiding_module_elsewhere_on_the_search_path_is_one_line(
+    theirs: Path, start: list[str], tmp_path: Path
+) -> None:
+    path = os.pathsep.join([str(theirs), str(ROOT)])
+    run = python(*start, "errata", folder=tmp_path, PYTHONPATH=path)
+    assert (run.returncode, run.stdout) == (2, "")
+    (line,) = run.stderr.splitlines()
+    assert line.startswith(f"dpso: {theirs / 'audit' / '__init__.py'} hides dpso's own package 'audit': rename it")
+
+
+@pytest.mark.parametrize("hiding", HIDING)
 @pytest.mark.parametrize("line", ["import dpso", "from dpso import audit_dp"])
 def test_a_script_beside_a_module_called_like_ours_is_told_so(tmp_path: Path, hiding: str, line: str) -> None:
     file = tmp_path / hiding

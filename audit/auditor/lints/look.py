@@ -1,16 +1,11 @@
-"""The calls before the first draw: can it be sampled, what does the budget buy, and what stands out?
-
-Lints are a part of every audit: they have a share of its budget, and run where the mechanism runs, in a process of its
-own if it has one.
+"""Lints as a part of every audit: a share of its budget, where the mechanism runs (in a process of its own if it has
+one).
 """
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
-from audit.auditor.lints.preflight import PREFLIGHT_CALLS, preflight
 from audit.auditor.lints.replay import REPLAYS
 from audit.auditor.lints.rules import FEWEST_CALLS, MORE, Allowance, enough_calls, inspect
 from audit.auditor.targets.containment import MechanismTimeout
@@ -19,7 +14,6 @@ from audit.auditor.targets.run import Run
 from audit.auditor.targets.sampling import CHECK, BlockName, CallableTarget, Pair, Target, TargetError
 from audit.auditor.terms.outputs import Raised
 from audit.auditor.terms.result import Finding
-from audit.auditor.test.budget import announcement, burn_in
 
 SHARE = 0.11
 """Of the calls (or the time) of an audit that may go into lints: chosen so that they cost about a tenth, a watched call
@@ -27,23 +21,6 @@ taking a little longer than another (`dpso bench foreign` measures it). No bound
 """
 PAIRS = 3
 """Pairs that are looked at: chosen; more would thin out the calls on each."""
-
-
-def look(run: Run) -> None:
-    """Sample a little, say what the budget buys, and inspect."""
-    begun = time.monotonic()
-    for pair in run.pairs:
-        seen = preflight(run.target, pair, run.seed)
-        run.width = max(run.width, seen.width)
-        run.note(seen.findings)
-    if not run.target.batched:
-        each = (time.monotonic() - begun) / (len(run.pairs) * PREFLIGHT_CALLS)
-        left = run.seconds_left
-        draws = run.draws if left is None else min(run.draws, int(left / max(each, 1e-9)))
-        tested = draws - (0 if run.anytime else burn_in(draws, run.width))
-        run.say(announcement(each, draws, tested, run.claim, run.alpha))
-    if run.code.lints:
-        run.note(inspected(run))
 
 
 def inspected(run: Run) -> list[Finding]:

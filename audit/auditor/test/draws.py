@@ -26,7 +26,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import json
 import os
 import pickle
 import sys
@@ -430,24 +429,3 @@ def canonical(value: Any) -> bytes:
         return pickle.dumps(value)
     except Exception as error:  # noqa: BLE001 - a foreign object may refuse in any way
         raise ValueError(f"the dataset (a {type(value).__name__}) cannot be told from others: {error}") from None
-
-
-def write_result(folder: Path, text: str) -> Path:
-    """Put result.json into the folder in one step."""
-    path = folder / "result.json"
-    temporary = path.with_name(f"result.json.{os.getpid()}.tmp")
-    try:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "w", encoding="utf-8") as file:
-            file.write(json.dumps(json.loads(text), indent=1) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise JournalError(
-            f"{path}: cannot be written ({error.strerror}); make room and continue with --resume"
-        ) from None
-    return path

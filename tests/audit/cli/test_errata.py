@@ -22,6 +22,7 @@ severity = "typo"
 printed = "w + ηg"
 corrected = "w − ηg"
 cost = "none"
+cost_kind = "free"
 affects = "Who copies the display climbs instead of descending."
 
 [[erratum]]
@@ -34,6 +35,7 @@ severity = "accuracy"
 printed = "keeps the larger"
 corrected = "keeps the smaller"
 cost = "one subgradient a step"
+cost_kind = "paid"
 affects = "Everyone who runs it.\\u001b[31m Turn the comparison round."
 """
 

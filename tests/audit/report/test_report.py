@@ -48,6 +48,7 @@ severity = "accuracy"
 printed = "keeps the half with the larger value at η_{r,t}"
 corrected = "keeps the other"
 cost = "none"
+cost_kind = "free"
 affects = "everyone"
 
 [[erratum]]
@@ -60,6 +61,7 @@ severity = "privacy"
 printed = "a"
 corrected = "b"
 cost = "c"
+cost_kind = "paid"
 affects = "d"
 
 [[erratum]]
@@ -72,6 +74,7 @@ severity = "typo"
 printed = "a"
 corrected = "b"
 cost = "c"
+cost_kind = "paid"
 affects = "d"
 """
 

@@ -67,6 +67,7 @@ def test_workers_start_with_fixed_hashing_and_one_thread() -> None:
         assert os.environ.get(name) != value or name != "PYTHONHASHSEED"
 
 
+@pytest.mark.linux("reads /proc")
 def test_closing_early_ends_the_workers(tmp_path: Path) -> None:
     running = carry_out(processes(2), sample_work.tells_its_process, str(tmp_path), range(1000))
     next(running)
@@ -95,7 +96,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+@pytest.mark.linux("reads /proc")
 def test_workers_do_not_outlive_a_killed_driver(tmp_path: Path) -> None:
     script = tmp_path / "driver.py"
     script.write_text(DRIVER)

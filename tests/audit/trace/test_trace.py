@@ -142,7 +142,7 @@ def link(target: object, edition: str, id: str = "Alg:PGPSMD", kind: str = "impl
 
 
 def erratum(id: str, **changes: object) -> Erratum:
-    base = Erratum(id, "t", ("Alg:PGPSMD",), (), (1, 1), "typo", "p", "c", "none", "a")
+    base = Erratum(id, "t", ("Alg:PGPSMD",), (), (1, 1), "typo", "p", "c", "none", "free", "a")
     return dataclasses.replace(base, **changes)
 
 
@@ -306,17 +306,17 @@ def test_a_wrong_quoted_number_fails_the_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "proofs_map.md").write_text(proofs_map.render(empty()))
-    (tmp_path / "README.md").write_text("<!-- number: audit.trace.quoted:statements -->30<!-- /number --> statements")
+    (tmp_path / "README.md").write_text("<!-- number: statements -->30<!-- /number --> statements")
     monkeypatch.setattr(proofs_map, "path", lambda: tmp_path / "proofs_map.md")
     monkeypatch.setattr(command, "trace", empty)
     assert command.run(options("--check")) == 1
-    assert "README.md:1: '30' is quoted from audit.trace.quoted:statements, which gives 29" in capsys.readouterr().out
+    assert "README.md:1: '30' is quoted as statements, which gives 29" in capsys.readouterr().out
 
 
 def test_an_installed_copy_has_no_map(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for module in (links, proofs_map, command, coverage):
         monkeypatch.setattr(module, "checkout", lambda: None)
-    with pytest.raises(InputError, match="installed copy has no proofs_map"):
+    with pytest.raises(InputError, match="an installed copy does not have: run dpso trace --check or --write in one"):
         command.run(options("--check"))
     assert command.run(options("lem:oracle")) == 0
     assert "the tests are not part of it" in capsys.readouterr().err

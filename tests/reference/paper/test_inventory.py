@@ -102,6 +102,7 @@ severity = "privacy"
 printed = "p"
 corrected = "c"
 cost = "none"
+cost_kind = "free"
 affects = "a"
 """
 
@@ -117,6 +118,7 @@ affects = "a"
         ("tex = [315, 315]", "tex = [0, 315]", "tex = [0, 315]"),
         (ERRATUM, ERRATUM + ERRATUM, "E3.1 is there twice"),
         ('cost = "none"\n', "", "lacks the field 'cost'"),
+        ('cost_kind = "free"', 'cost_kind = "cheap"', "E3.1 cost_kind must be one of free, free in range, paid"),
     ],
 )
 def test_a_broken_erratum_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -124,7 +126,7 @@ def test_a_broken_erratum_is_refused(tmp_path: Path, old: str, new: str, message
 
 
 def test_an_erratum_of_two_algorithms_can_name_their_lines() -> None:
-    base = Erratum("E4.4", "t", ("alg:polySFW", "alg:nSFW"), (4, 9), (1, 1), "typo", "p", "c", "none", "a")
+    base = Erratum("E4.4", "t", ("alg:polySFW", "alg:nSFW"), (4, 9), (1, 1), "typo", "p", "c", "none", "free", "a")
     assert base.lines_of("alg:polySFW") == base.lines_of("alg:nSFW") == (4, 9)
     assert base.lines_of("Alg:nfw") == ()
     named = dataclasses.replace(base, where=("alg:polySFW", "alg:nSFW:4", "alg:nSFW:10"))

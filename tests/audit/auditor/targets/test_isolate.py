@@ -100,6 +100,7 @@ def test_a_flood_is_counted_and_then_ended(monkeypatch: pytest.MonkeyPatch, capf
     assert capfd.readouterr().out == ""
 
 
+@pytest.mark.linux("reads /proc")
 def test_children_of_the_mechanism_are_ended_with_it(tmp_path: Path) -> None:
     note = tmp_path / "pid"
 

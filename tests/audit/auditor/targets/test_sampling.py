@@ -183,6 +183,7 @@ def test_misbehaving_commands_are_named(tmp_path, text, message):
             draw_block(target, PAIR, name(), 40)
 
 
+@pytest.mark.linux("reads /proc")
 def test_children_of_a_command_end_with_it(tmp_path):
     text = (
         "import subprocess, sys, time\np = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
