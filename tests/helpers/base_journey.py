@@ -76,6 +76,8 @@ def commands(blocked: bool) -> None:
         ("test", "mine:noisy", *test, "--workers", "2", "--json"): 0,
         ("sensitivity", "mine:fmean", "--claimed", "0.5", *data): 0,
         ("sensitivity", "mine:fmean", "--claimed", "0.1", *data): 1,
+        ("crosscheck", "gll-oracle", "--python", "mine:noisy"): 1,
+        ("vectors", "list"): 0,
         ("errata",): 0,
         ("--version",): 0,
     }
@@ -86,7 +88,6 @@ def commands(blocked: bool) -> None:
     for words in (
         ("audit", "--level", "quick"),
         ("calibrate", "phased-sgd", "--epsilon", "1", "--delta", "1e-6", "--n", "65536", "--d", "10"),
-        ("crosscheck", "gll-oracle", "--python", "mine:noisy"),
         ("errata", "E3.1", "--run"),
         ("trace", "lem:oracle"),
         ("vectors", "check"),
