@@ -110,9 +110,17 @@ class Case:
     @property
     def out(self) -> str:
         """The folder that the command line lets it write to."""
-        found = "out"
+        return self._named("--out", "out")
+
+    @property
+    def store(self) -> str:
+        """The file that it lets it write to."""
+        return self._named("--store", "out/draws")
+
+    def _named(self, option: str, default: str) -> str:
+        found = default
         for word, after in zip(self.argv, (*self.argv[1:], ""), strict=True):
-            if word.startswith("--out"):
+            if word.startswith(option):
                 found = word.partition("=")[2] if "=" in word else after
         return found.replace("\x00", "?")
 
@@ -471,6 +479,7 @@ class Sandbox:
         watch = watcher()
         watch.allowed = (
             os.path.realpath(self.work / case.out),
+            os.path.realpath(self.work / case.store),
             os.path.realpath(self.base / "tmp"),
             *_written_anyway(),
         )

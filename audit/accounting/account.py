@@ -7,18 +7,17 @@ What may not enter: sampling; every number here is an upper bound.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 from audit.accounting.profiles import PrivacyProfile, Verdict
 from reference.numerics.enclosures import float_above
 from reference.numerics.numbers import Ball, BallScalar, Numbers, Real
+from reference.paper.algorithms import Edition, PerAlgorithm
 from reference.privacy import log_inverse
 
-Variant: TypeAlias = Literal["printed", "corrected", "tight"]
-VARIANTS: tuple[Variant, ...] = get_args(Variant)
 NoiseKind: TypeAlias = Literal["laplace", "gumbel", "normal"]
 
 WORK = Ball(128)
@@ -29,7 +28,7 @@ WORK = Ball(128)
 class Target:
     """The variant, and the (ε,δ) that it is asked for."""
 
-    variant: Variant
+    variant: Edition
     epsilon: Fraction
     delta: Fraction
 
@@ -74,6 +73,8 @@ class Account:
     notes: tuple[str, ...] = ()
     magnitude: tuple[float, ...] = field(default=(), repr=False)
     """What is compared between variants: the noise that reaches the estimate, one number a scale or a step."""
+    known_leak: str = ""
+    """A pair of neighbours that is known to part where a condition fails, if one has been computed."""
     cited: bool = False
     """The text prints no noise and rests on a theorem that it cites."""
 
@@ -90,6 +91,10 @@ class Account:
         if self.profile is None:
             return "cited" if self.cited else "no noise"
         return self.profile.verdict(self.target.epsilon, self.target.delta)
+
+
+ACCOUNTANTS: PerAlgorithm[Callable[..., Account]] = PerAlgorithm()
+"""By the algorithm's label: from a target, and the algorithm's own parameters as keywords, to the account."""
 
 
 def guarded(profile: PrivacyProfile, conditions: Sequence[Condition]) -> PrivacyProfile | None:

@@ -21,42 +21,29 @@ Scales are binary64; where the variant is ours they are rounded up, and the prof
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
-from audit.accounting.account import VARIANTS, Account, Condition, Scale, Target, Variant
-from audit.accounting.convex import frank_wolfe_account, oracle_account, phased_account
+from audit.accounting import convex, smooth, weakly_convex
+from audit.accounting.account import ACCOUNTANTS, Account, Condition, Scale, Target
 from audit.accounting.profiles import PrivacyProfile
-from audit.accounting.smooth import noisy_account, poly_account
-from audit.accounting.weakly_convex import proximal_account
 from reference.numerics.preconditions import exact, positive, require
+from reference.paper.algorithms import EDITIONS, Edition, named
 
 __all__ = [
     "ACCOUNTANTS",
-    "VARIANTS",
     "Account",
     "Condition",
     "PrivacyProfile",
     "Scale",
     "Target",
-    "Variant",
     "account",
     "checked_target",
+    "convex",
     "noise_ratio",
+    "smooth",
+    "weakly_convex",
 ]
-
-Accountant: TypeAlias = Callable[..., Account]
-
-ACCOUNTANTS: Mapping[str, Accountant] = {
-    "Alg:gll_oracle": oracle_account,
-    "Alg:phased": phased_account,
-    "Alg:nfw": frank_wolfe_account,
-    "alg:polySFW": poly_account,
-    "alg:nSFW": noisy_account,
-    "Alg:PGPSMD": proximal_account,
-}
-"""By the TeX label of the algorithm; the keyword arguments after the target are the algorithm's own parameters."""
 
 
 def checked_target(epsilon: Any, delta: Any) -> tuple[Fraction, Fraction]:
@@ -66,11 +53,23 @@ def checked_target(epsilon: Any, delta: Any) -> tuple[Fraction, Fraction]:
     return e, d
 
 
-def account(algorithm: str, variant: Variant, epsilon: Any, delta: Any, **parameters: Any) -> Account:
-    """The account of an algorithm (by its TeX label) in a variant, for the target (ε,δ)."""
-    require(algorithm in ACCOUNTANTS, "algorithm", algorithm, f"be one of {', '.join(ACCOUNTANTS)}")
-    require(variant in VARIANTS, "variant", variant, f"be one of {', '.join(VARIANTS)}")
-    return ACCOUNTANTS[algorithm](Target(variant, *checked_target(epsilon, delta)), **parameters)
+def account(algorithm: str, variant: Edition, epsilon: Any, delta: Any, **parameters: Any) -> Account:
+    """Noise scales and certified guarantee of an algorithm.
+
+    :param algorithm: its label, name or number ("Alg:phased", "phased-sgd", "Algorithm 2").
+    :param variant: whose scales: "printed", "corrected", or "tight", the least that are proven to suffice.
+    :param epsilon: ε > 0 of the target; like δ an int, a Fraction, a float, or a decimal string, which is exact.
+    :param delta: 0 < δ < 1 of the target.
+    :param parameters: those of the algorithm (n, d, L0, …), by the paper's names; each has a default.
+    :returns: the scales, the privacy profile that they really have (none where a condition of the theorem fails), the
+        conditions, and `verdict`.
+
+    >>> found = account("phased-sgd", "tight", 1, "1e-6", n=1024, d=2)
+    >>> found.verdict, round(found.scales[0].value, 3), found.profile.certified_epsilon(Fraction(1, 10**6)) <= 1
+    ('private', 0.013, True)
+    """
+    require(variant in EDITIONS, "variant", variant, f"be one of {', '.join(EDITIONS)}")
+    return ACCOUNTANTS[named(algorithm).label](Target(variant, *checked_target(epsilon, delta)), **parameters)
 
 
 def noise_ratio(one: Account, other: Account) -> float | None:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from audit.accounting.account import (
+    ACCOUNTANTS,
     WORK,
     Account,
     Condition,
@@ -30,6 +31,7 @@ from reference.privacy import gaussian_mu, kov_epsilon0, log_inverse, zcdp_rho
 # ------------------------------------------------------------------------------------------ Algorithm 1
 
 
+@ACCOUNTANTS.of("Alg:gll_oracle")
 def oracle_account(target: Target) -> Account:
     """Algorithm 1 is deterministic: it adds no noise and releases nothing by itself."""
     note = "the oracle draws no noise; its accuracy enters the sensitivity of Algorithms 2 and 3"
@@ -98,6 +100,7 @@ class _Phased:
         return nearest(4 * WORK(self.L0) * WORK(self.R) * self.eta(WORK, k) / self.rho(WORK))
 
 
+@ACCOUNTANTS.of("Alg:phased")
 def phased_account(
     target: Target,
     *,
@@ -132,11 +135,11 @@ def phased_account(
     conditions = _phased_conditions(at, oracle)
     sigmas = [at.sigma(k) for k in range(1, len(phase_lengths(n)) + 1)]
     scales = tuple(Scale("sigma_k", f"k={k}", s, "normal") for k, s in enumerate(sigmas, 1))
-    notes = [f"η₁βR² = {nearest(at.curvature(WORK)):.4g}; oracle: {ORACLES[oracle]}"]
-    if not conditions[0].holds and D is not None:
-        notes += _known_pair(at, d)
+    note = f"η₁βR² = {nearest(at.curvature(WORK)):.4g}; oracle: {ORACLES[oracle]}"
+    known = _known_pair(at, d) if not conditions[0].holds and D is not None else ""
+    notes = (note, known) if known else (note,)
     profile = guarded(PrivacyProfile(_phased_rule(at, sigmas, oracle)), conditions)
-    return Account("Alg:phased", target, scales, profile, conditions, tuple(notes), tuple(sigmas))
+    return Account("Alg:phased", target, scales, profile, conditions, notes, tuple(sigmas), known)
 
 
 def _phased_rule(at: _Phased, sigmas: list[float], oracle: str) -> Rule:
@@ -172,21 +175,22 @@ def _phased_conditions(at: _Phased, oracle: str) -> tuple[Condition, ...]:
     return tuple(found)
 
 
-def _known_pair(at: _Phased, d: int) -> tuple[str, ...]:
-    """The δ of the pair that is known to part when steps expand: d = 2, (1, 1e-6), n small enough to be run."""
+def _known_pair(at: _Phased, d: int) -> str:
+    """The δ of the pair that is known to part when steps expand: d = 2, (1, 1e-6), n small enough to be run; or ""."""
     plain = at.beta is None and at.alpha is None and at.L0 == 1 and at.R == 1 and d == 2
     small = at.n <= 4096 and at.n & (at.n - 1) == 0 and at.length.denominator == 1
     if not plain or not small or at.target.epsilon != 1 or at.target.delta != Fraction(1, 10**6):
-        return ()
+        return ""
     from reference.convex.counterexamples import expanding_shift  # needed in this one case; it loads all errata
 
     shift = expanding_shift(at.n, int(at.length))
-    return (f"neighbours are known with δ(1) ≥ {shift.delta(1):.4g} (outputs {shift.mu:.4g} deviations apart)",)
+    return f"neighbours are known with δ(1) ≥ {shift.delta(1):.4g} (outputs {shift.mu:.4g} deviations apart)"
 
 
 # ------------------------------------------------------------------------------------------ Algorithm 3
 
 
+@ACCOUNTANTS.of("Alg:nfw")
 def frank_wolfe_account(
     target: Target,
     *,

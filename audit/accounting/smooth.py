@@ -10,7 +10,18 @@ from typing import Any, Literal
 
 from flint import arb, fmpq
 
-from audit.accounting.account import WORK, Account, Condition, Scale, Target, at_least, guarded, largest_of, nearest
+from audit.accounting.account import (
+    ACCOUNTANTS,
+    WORK,
+    Account,
+    Condition,
+    Scale,
+    Target,
+    at_least,
+    guarded,
+    largest_of,
+    nearest,
+)
 from audit.accounting.profiles import (
     PrivacyProfile,
     Rule,
@@ -70,6 +81,7 @@ def _check_rounds(R: int, b: int, n: int | None) -> tuple[Condition, ...]:
 # ------------------------------------------------------------------------------------------ Algorithm 4
 
 
+@ACCOUNTANTS.of("alg:polySFW")
 def poly_account(
     target: Target,
     *,
@@ -174,6 +186,7 @@ class _WorstRound(TrajectoryLoss):
 # ------------------------------------------------------------------------------------------ Algorithm 5
 
 
+@ACCOUNTANTS.of("alg:nSFW")
 def noisy_account(
     target: Target,
     *,

@@ -298,6 +298,8 @@ def _results(store: Store, report: Report) -> Generator[Result]:
             result = Result.from_json(data)
             if result.name != name or result.statement != report.planned[name]:
                 raise ValueError(f"{name!r} was not planned")
+            if not all(isinstance(text, str) for text in (result.witness, result.tight, result.note, result.error)):
+                raise TypeError(f"a text of {name!r} is none")
             yield result
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         if isinstance(error, StoreError):

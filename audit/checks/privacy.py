@@ -23,7 +23,7 @@ from audit import engine as fast
 from audit.accounting.accountants import account
 from audit.auditor.api import audit_dp
 from audit.auditor.terms.result import AuditResult
-from audit.checks.framework import Figure, Outcome, check
+from audit.checks.framework import Figure, Outcome, Role, check
 from audit.engine.arrays import Array
 from audit.engine.convex import ORACLE_ERRATA
 from reference.convex import noisy_frank_wolfe as nfw
@@ -32,6 +32,7 @@ from reference.convex.phased_sgd import PhasedParameters, phased_parameters, ste
 from reference.convex.sensitivity import padded, tight_sigma, widest_pair
 from reference.numerics.numbers import Float64, Numbers, Real
 from reference.numerics.tape import ZeroTape
+from reference.paper.algorithms import EDITIONS
 from reference.paper.events import Trace
 from reference.privacy import gaussian_mu_safe
 from reference.setting.data import Example
@@ -117,16 +118,20 @@ class Sandwich:
 
     def figure(self) -> Figure:
         """Three bars: measured from below, certified from above, claimed."""
-        bars = {"measured (at least)": self.measured.epsilon_lower, "claim": self.claim}
+        bars: dict[Role, tuple[str, float]] = {
+            "measured": ("measured (at least)", self.measured.epsilon_lower),
+            "claimed": ("claim", self.claim),
+        }
         if self.certified is not None:
-            bars |= {"certified (at most)": self.certified}
+            bars["certified"] = ("certified (at most)", self.certified)
         return Figure(
             title=self.title,
             x_label="",
             y_label=f"ε at δ = {self.measured.delta:g}",
-            series={name: [(0, value)] for name, value in bars.items()},
+            series={name: [(0, value)] for name, value in bars.values()},
             kind="bar",
             topic="privacy",
+            roles={name: [role] for role, (name, _) in bars.items()},
         )
 
 
@@ -324,7 +329,7 @@ def _poly_tight(loss: Any, W: Any, data: Dataset, tape: fast.BatchTape) -> Array
     return fast.poly_sfw_tight(loss, W, data, 3, 2, EPSILON, DELTA, tape, noise="gumbel")
 
 
-for _variant in ("printed", "corrected", "tight"):
+for _variant in EDITIONS:
     both_levels("alg:polySFW", _variant, partial(poly_case, _variant), f"poly_sfw_{_variant}_is_private")
 
 

@@ -8,15 +8,16 @@ import json
 import math
 import sys
 import time
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
+from audit.cli.algorithms import HELP as ALGORITHM
 from audit.cli.algorithms import label_of
 from audit.runtime.errors import InputError, wrapped
+from reference.paper.algorithms import EDITIONS
 
 HELP = "noise scales for a target (ε,δ): printed, corrected, tightest proven, and what each guarantees"
 EXAMPLE = "dpso calibrate phased-sgd --epsilon 1 --delta 1e-6 --n 65536 --d 10"
 
-NAMES = "phased-sgd, noisy-frank-wolfe, poly-sfw, noisy-sfw, proximally-guided"
 SHOWN = 8
 """How many scales of a variant the table shows; JSON has all."""
 SLOW = 15
@@ -36,14 +37,13 @@ _REAL = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    labels = "Alg:phased, Alg:nfw, alg:polySFW, alg:nSFW, Alg:PGPSMD, Alg:gll_oracle"
-    parser.add_argument("algorithm", metavar="ALGORITHM", help=f"TeX label ({labels}) or a name ({NAMES})")
+    parser.add_argument("algorithm", metavar="ALGORITHM", help=ALGORITHM)
     parser.add_argument("--epsilon", required=True, metavar="E", help="ε > 0")
     parser.add_argument("--delta", required=True, metavar="D", help="0 < δ < 1; 1e-400 is read exactly")
     parser.add_argument(
         "--variant",
         default="all",
-        choices=("all", "printed", "corrected", "tight"),
+        choices=("all", *EDITIONS),
         help="one variant only (default all)",
     )
     for name, what in _WHOLE.items():
@@ -58,12 +58,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print scales, certified guarantees and ratios; refuse where a condition of the printed theorem fails."""
     started = time.perf_counter()
-    from audit.accounting.accountants import VARIANTS, account
+    from audit.accounting.accountants import account
     from reference.numerics.numbers import Undecided
 
     label = label_of(args.algorithm)
     parameters = _parameters(args, label)
-    wanted = VARIANTS if args.variant == "all" else (args.variant,)
+    wanted = EDITIONS if args.variant == "all" else (args.variant,)
     if parameters.get("R", 0) in range(SLOW, 99) and label == "alg:polySFW":
         print(f"adding up rounds of up to 2^{parameters['R'] - 1} steps", file=sys.stderr)
     try:
@@ -86,7 +86,7 @@ def _parameters(args: argparse.Namespace, label: str) -> dict[str, Any]:
     """The options that were given, as the accountant takes them; an option that it does not have is refused."""
     from audit.accounting.accountants import ACCOUNTANTS
 
-    allowed = inspect.signature(ACCOUNTANTS[label]).parameters
+    allowed = get_type_hints(ACCOUNTANTS[label])
     given = {name: getattr(args, name) for name in (*_WHOLE, *_REAL, "R", "noise", "oracle")}
     found: dict[str, Any] = {}
     for name, text in given.items():
@@ -95,9 +95,8 @@ def _parameters(args: argparse.Namespace, label: str) -> dict[str, Any]:
         if name not in allowed:
             own = [k for k in allowed if k in given]
             raise InputError(f"--{name} does not apply to {label}: it takes {', '.join(own) or 'no parameters'}")
-        whole = name in _WHOLE or (name == "R" and label in ("alg:polySFW", "alg:nSFW", "Alg:PGPSMD"))
-        found[name] = _whole(name, text) if whole else text
-    if label == "Alg:phased" and found.get("D") is not None and _is_zero(found["D"]):
+        found[name] = _whole(name, text) if allowed[name] in (int, int | None) else text
+    if found.get("D") is not None and type(None) in get_args(allowed["D"]) and _is_zero(found["D"]):
         found["D"] = None
     return found
 
@@ -120,10 +119,9 @@ def _refuse(label: str, accounts: list[Any], asked: str) -> None:
             condition = one.failed[0]
             others = [a.target.variant for a in accounts if not a.failed]
             hint = f"; --variant {others[0]} calibrates" if asked == "all" and others else ""
-            notes = "; ".join(n for n in one.notes if "known" in n)
             raise InputError(
                 f"{label}, {one.target.variant}: no guarantee, because this condition fails: {condition.text}"
-                f" ({condition.remedy}){hint}" + (f"; {notes}" if notes else "")
+                f" ({condition.remedy}){hint}" + (f"; {one.known_leak}" if one.known_leak else "")
             )
 
 

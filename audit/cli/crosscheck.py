@@ -22,16 +22,17 @@ EXAMPLE = "dpso crosscheck phased-sgd --python audit.engine.client:run"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    from audit.cli.algorithms import SHORT
+    from audit.cli.algorithms import HELP as ALGORITHM
+    from reference.paper.algorithms import EDITIONS
 
-    parser.add_argument("algorithm", metavar="ALGORITHM", help=f"a TeX label, a number, or one of {', '.join(SHORT)}")
+    parser.add_argument("algorithm", metavar="ALGORITHM", help=ALGORITHM)
     client = parser.add_mutually_exclusive_group(required=True)
     client.add_argument("--python", metavar="MODULE:CALLABLE", help="called with each case, returns the reply")
     client.add_argument("--exec", dest="command_line", metavar="CMD", help="a command that answers JSON lines")
     parser.add_argument(
         "--variant",
         default="corrected",
-        choices=("printed", "corrected", "tight"),
+        choices=EDITIONS,
         help="against which edition (default corrected)",
     )
     parser.add_argument("--case", action="append", default=[], metavar="ID", help="only this case (may be repeated)")
@@ -65,9 +66,10 @@ def run(args: argparse.Namespace) -> int:
 def _checked(args: argparse.Namespace) -> str:
     from audit.cli.algorithms import label_of
     from reference import vectors
+    from reference.paper.algorithms import BY_LABEL
 
     label = label_of(args.algorithm)
-    variants = vectors.BY_LABEL[label].variants
+    variants = BY_LABEL[label].editions
     if args.variant not in variants:
         raise InputError(f"--variant {args.variant}: {label} has {' and '.join(variants)} only")
     if not args.timeout > 0:

@@ -17,6 +17,7 @@ from reference.convex.sensitivity import tight_sigma
 from reference.numerics.numbers import Float64
 from reference.numerics.preconditions import require, same_dimension
 from reference.numerics.tape import ReplayTape
+from reference.paper.algorithms import BY_LABEL, PerAlgorithm
 from reference.setting.data import Example
 from reference.setting.losses import GLL
 from reference.vectors.execute import declared
@@ -35,15 +36,15 @@ from reference.weakly_convex.strongly_convex import Phase
 
 K = Float64()
 Json = Mapping[str, Any]
+RUNS: PerAlgorithm[Callable[[str, Json, Any], Array]] = PerAlgorithm()
+"""From edition, input and tape to the output, one row a trial."""
 
 
 def run(case: Json) -> dict[str, Any]:
     """The reply to one case; a refused input raises ValueError."""
-    label, variant, data = case["algorithm"], case["variant"], case["input"]
-    if label == "Alg:gll_oracle":
-        return {"output": {"gradient": _oracle(variant, data).tolist()}}
-    tape = _Lazy(case)
-    return {"output": {"w": RUNNERS[label](variant, data, tape)[0].tolist()}}
+    algorithm = BY_LABEL[case["algorithm"]]
+    found = RUNS[algorithm.label](case["variant"], case["input"], _Lazy(case))
+    return {"output": {algorithm.output: found[0].tolist()}}
 
 
 class _Lazy(fast.BatchTape):
@@ -66,7 +67,8 @@ def _errata(printed: bool) -> frozenset[str]:
     return frozenset() if printed else ORACLE_ERRATA
 
 
-def _oracle(variant: str, data: Json) -> Array:
+@RUNS.of("Alg:gll_oracle")
+def _oracle(variant: str, data: Json, tape: Any) -> Array:
     w, x = floats(numbers(data["w"])), floats(numbers(data["x"]))
     same_dimension("x", len(x), len(w))
     gll = GLL(scalar_family(data["loss"]), number(data["L0"]), number(data["R"]))
@@ -77,13 +79,14 @@ def _oracle(variant: str, data: Json) -> Array:
     p.M.meet(K, m - reach, m + reach)
     table = LossTable.of([gll.scalar(Example(numbers(data["x"]), number(data["y"])))])
     slope = fast.oracle(table, np.array([[m]]), p, _errata(variant == "printed"))
-    return np.asarray(slope[0, 0] * x)
+    return np.asarray(slope * x)
 
 
 def _start(data: Json) -> Any:
     return None if data["start"] is None else numbers(data["start"])
 
 
+@RUNS.of("Alg:phased")
 def _phased(variant: str, data: Json, tape: Any) -> Array:
     records, W = dataset(data["dataset"]), feasible_set(data["set"])
     options: dict[str, Any] = {"epsilon": number(data["epsilon"]), "delta": number(data["delta"])}
@@ -110,6 +113,7 @@ def _phased(variant: str, data: Json, tape: Any) -> Array:
     return fast.phased_sgd(records, p, tape, edition, _errata(data["oracle"] == "printed"))
 
 
+@RUNS.of("Alg:nfw")
 def _frank_wolfe(variant: str, data: Json, tape: Any) -> Array:
     records, W = dataset(data["dataset"]), feasible_set(data["set"])
     gll = GLL(scalar_family(data["loss"]), number(data["L0"]), number(data["R"]), 1)
@@ -132,24 +136,33 @@ def _frank_wolfe(variant: str, data: Json, tape: Any) -> Array:
     return fast.noisy_frank_wolfe(records, p, tape, edition, _errata(data["oracle"] == "printed"))
 
 
-def _smooth(plain: Callable[..., Array], tight: Callable[..., Array], option: str) -> Callable[..., Array]:
-    def runner(variant: str, data: Json, tape: Any) -> Array:
-        loss, W, records = smooth_loss(data), feasible_set(data["set"]), dataset(data["dataset"])
-        options: dict[str, Any] = {"start": _start(data), "D": optional(data["D"])}
-        privacy = (number(data["epsilon"]), number(data["delta"]))
-        if option == "adaptive":
-            require(1 < loss.p <= 2, "p", loss.p, "lie in (1, 2]")
-        else:
-            require(getattr(W, "J", 0) >= 2, "J", getattr(W, "J", 0), "be at least 2")
-        if variant == "tight":
-            options[option] = data[option]
-            return tight(loss, W, records, data["T"], data["b"], *privacy, tape, **options)
-        options |= {"edition": variant, "exact_budget": data["exact_budget"]}
-        return plain(loss, W, records, data["rounds"], data["b"], *privacy, tape, **options)
-
-    return runner
+@RUNS.of("alg:polySFW")
+def _poly(variant: str, data: Json, tape: Any) -> Array:
+    vertices = getattr(feasible_set(data["set"]), "J", 0)
+    require(vertices >= 2, "J", vertices, "be at least 2")
+    return _smooth(variant, data, tape, fast.poly_sfw, fast.poly_sfw_tight, "noise")
 
 
+@RUNS.of("alg:nSFW")
+def _noisy(variant: str, data: Json, tape: Any) -> Array:
+    p = smooth_loss(data).p
+    require(1 < p <= 2, "p", p, "lie in (1, 2]")
+    return _smooth(variant, data, tape, fast.noisy_sfw, fast.noisy_sfw_tight, "adaptive")
+
+
+def _smooth(
+    variant: str, data: Json, tape: Any, plain: Callable[..., Array], tight: Callable[..., Array], option: str
+) -> Array:
+    given = (smooth_loss(data), feasible_set(data["set"]), dataset(data["dataset"]))
+    options: dict[str, Any] = {"start": _start(data), "D": optional(data["D"])}
+    privacy = (number(data["epsilon"]), number(data["delta"]))
+    if variant == "tight":
+        return tight(*given, data["T"], data["b"], *privacy, tape, **options, **{option: data[option]})
+    options |= {"edition": variant, "exact_budget": data["exact_budget"]}
+    return plain(*given, data["rounds"], data["b"], *privacy, tape, **options)
+
+
+@RUNS.of("Alg:PGPSMD")
 def _guided(variant: str, data: Json, tape: Any) -> Array:
     plan = tuple(Phase(phase["n"], phase["T"], number(phase["lambda"])) for phase in data["plan"])
     edition: Any = variant
@@ -165,12 +178,3 @@ def _guided(variant: str, data: Json, tape: Any) -> Array:
         start=_start(data),
         beta=optional(data["beta"]),
     )
-
-
-RUNNERS: Mapping[str, Callable[[str, Json, Any], Array]] = {
-    "Alg:phased": _phased,
-    "Alg:nfw": _frank_wolfe,
-    "alg:polySFW": _smooth(fast.poly_sfw, fast.poly_sfw_tight, "noise"),
-    "alg:nSFW": _smooth(fast.noisy_sfw, fast.noisy_sfw_tight, "adaptive"),
-    "Alg:PGPSMD": _guided,
-}

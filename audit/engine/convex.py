@@ -15,7 +15,7 @@ from reference.convex.oracle import OracleParameters, least_exponent
 from reference.convex.phased_sgd import PhasedParameters
 from reference.numerics.numbers import Float64, floor_log2
 from reference.numerics.tape import Draw
-from reference.paper.registry import Edition
+from reference.paper.algorithms import Edition
 from reference.setting.data import Example
 from reference.setting.losses import ScalarLoss
 from reference.setting.losses_convex import _PiecewiseLinear

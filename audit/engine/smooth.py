@@ -13,7 +13,7 @@ from audit.engine.sets import linear_minimiser, norms, vertices
 from audit.engine.tapes import BatchTape
 from reference.numerics.numbers import Float64
 from reference.numerics.tape import Draw
-from reference.paper.registry import Edition
+from reference.paper.algorithms import Edition
 from reference.privacy import gaussian_mu, log_inverse
 from reference.setting.data import Example
 from reference.setting.losses_smooth import SmoothPredictorLoss

@@ -13,7 +13,7 @@ from audit.engine.sets import contains, norms
 from audit.engine.tapes import BatchTape
 from reference.numerics.numbers import Float64
 from reference.numerics.tape import Draw
-from reference.paper.registry import Edition
+from reference.paper.algorithms import Edition
 from reference.setting.data import Example
 from reference.setting.losses_weak import WeakPredictorLoss
 from reference.weakly_convex.mirror import constrained_step

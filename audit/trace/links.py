@@ -15,7 +15,8 @@ from typing import Any
 
 import audit
 import reference
-from reference.paper.registry import LINKS, Edition, Link, LinkKind
+from reference.paper.algorithms import Edition
+from reference.paper.registry import LINKS, Link, LinkKind
 
 ROOT = Path(reference.__file__).parent.parent
 """Where the packages lie: the checkout, or the site-packages of an installed copy."""

@@ -31,7 +31,7 @@ from mpmath.ctx_mp import MPContext
 Real: TypeAlias = Any
 """A scalar of the number system in use: `float`, mpmath's `mpf` or `BallScalar`."""
 
-Exact: TypeAlias = "int | Fraction | str | float"
+Exact: TypeAlias = int | Fraction | str | float
 """What `K(...)` takes besides its own scalars; a float stands for its exact binary value."""
 
 INF = math.inf

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar
 
+from reference.paper.algorithms import Edition
+
 LinkKind: TypeAlias = Literal["implements", "claims", "counterexample"]
-Edition: TypeAlias = Literal["printed", "corrected", "tight"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -1,7 +1,7 @@
 """Test vectors of the six algorithms: one JSON file an algorithm and variant, described in SPEC.md and schema.json.
 
 `load(label, variant)` reads one file. The files are generated (`reference.vectors.generate`) from the cases in
-`reference.vectors.cases`, byte for byte; `manifest.sha256` lists them.
+`cases/`, byte for byte; `manifest.sha256` lists them.
 
 What may not enter: a file that `generate` did not write.
 """
@@ -13,9 +13,9 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from reference.vectors.execute import ALGORITHMS, BY_LABEL, Algorithm
+from reference.paper.algorithms import BY_LABEL
 
-__all__ = ["ALGORITHMS", "BY_LABEL", "SHIPPED", "Algorithm", "damaged", "file_name", "load", "read"]
+__all__ = ["SHIPPED", "damaged", "file_name", "load", "read"]
 
 SHIPPED = ("SPEC.md", "schema.json", "manifest.sha256", "ids.txt")
 """What belongs to the vectors besides the vector files."""

@@ -15,6 +15,7 @@ from typing import Any
 from reference.convex.sensitivity import tight_sigma
 from reference.numerics.numbers import Float64, Numbers, Vector
 from reference.numerics.tape import Draw, ReplayTape, Tape
+from reference.paper.algorithms import ALGORITHMS, PerAlgorithm
 from reference.paper.events import Trace, TraceEvent
 from reference.setting.data import Example
 from reference.setting.losses import GLL
@@ -31,57 +32,22 @@ from reference.vectors.inputs import (
     weak_loss,
 )
 
-
-@dataclass(frozen=True)
-class Algorithm:
-    """One algorithm of the paper: its label, the name of its vector files, its variants, the key of its output."""
-
-    label: str
-    name: str
-    variants: tuple[str, ...]
-    output: str
-
-
-ALGORITHMS: tuple[Algorithm, ...] = (
-    Algorithm("Alg:gll_oracle", "gll-oracle", ("printed", "corrected"), "gradient"),
-    Algorithm("Alg:phased", "phased-sgd", ("printed", "corrected", "tight"), "w"),
-    Algorithm("Alg:nfw", "noisy-frank-wolfe", ("printed", "corrected", "tight"), "w"),
-    Algorithm("alg:polySFW", "poly-sfw", ("printed", "corrected", "tight"), "w"),
-    Algorithm("alg:nSFW", "noisy-sfw", ("printed", "corrected", "tight"), "w"),
-    Algorithm("Alg:PGPSMD", "proximally-guided", ("printed", "corrected"), "w"),
-)
-BY_LABEL: Mapping[str, Algorithm] = {a.label: a for a in ALGORITHMS}
-
-MODULES = {
-    "oracle": "reference.convex.oracle",
-    "phased": "reference.convex.phased_sgd",
-    "frank_wolfe": "reference.convex.noisy_frank_wolfe",
-    "poly": "reference.smooth.poly_sfw",
-    "noisy": "reference.smooth.noisy_sfw",
-    "guided": "reference.weakly_convex.proximal_guided",
-    "solver": "reference.weakly_convex.strongly_convex",
+MODULES: Mapping[str, str] = {
+    **{algorithm.module.rpartition(".")[2]: algorithm.module for algorithm in ALGORITHMS},
+    "strongly_convex": "reference.weakly_convex.strongly_convex",
 }
+"""By their last names: the modules of the algorithms, and the solver that Algorithm 6 calls."""
 CODE = SimpleNamespace(**{name: import_module(path) for name, path in MODULES.items()})
 """The modules that `run` calls; a copy with one of them exchanged runs something else on the same vectors."""
 
 
 @dataclass(frozen=True)
-class Result:
+class Run:
     """What a run gave: events in order, the output by name; `gap` is the slack of an inexact step (Algorithm 6)."""
 
     trace: tuple[TraceEvent, ...]
     output: Mapping[str, Any]
     gap: Any = None
-
-
-def run(K: Numbers, case: Json, code: Any = CODE, *, tape: Tape | None = None, trace: Trace | None = None) -> Result:
-    """The algorithm of the case, in its variant, on its input and draws (or another tape).
-
-    A `trace` that is handed in holds the events up to a failure, too.
-    """
-    tape = ReplayTape.from_json(case["draws"]) if tape is None else tape
-    trace = Trace() if trace is None else trace
-    return RUNNERS[case["algorithm"]](K, case["variant"], case["input"], _Given(tape, code, trace))
 
 
 @dataclass(frozen=True)
@@ -92,9 +58,23 @@ class _Given:
     code: Any
     trace: Trace
 
-    def result(self, gap: Any = None, **output: Any) -> Result:
+    def result(self, gap: Any = None, **output: Any) -> Run:
         """The events so far, and the output."""
-        return Result(tuple(self.trace), output, gap)
+        return Run(tuple(self.trace), output, gap)
+
+
+RUNS: PerAlgorithm[Callable[[Numbers, str, Json, _Given], Run]] = PerAlgorithm()
+DRAWS: PerAlgorithm[Callable[[str, Json, Any], Iterable[Draw]]] = PerAlgorithm()
+
+
+def run(K: Numbers, case: Json, code: Any = CODE, *, tape: Tape | None = None, trace: Trace | None = None) -> Run:
+    """The algorithm of the case, in its variant, on its input and draws (or another tape).
+
+    A `trace` that is handed in holds the events up to a failure, too.
+    """
+    tape = ReplayTape.from_json(case["draws"]) if tape is None else tape
+    trace = Trace() if trace is None else trace
+    return RUNS[case["algorithm"]](K, case["variant"], case["input"], _Given(tape, code, trace))
 
 
 def declared(case: Json, code: Any = CODE) -> tuple[Draw, ...]:
@@ -136,7 +116,8 @@ def _start(K: Numbers, data: Json) -> Vector | None:
 # ------------------------------------------------------------------------------------------ Algorithm 1
 
 
-def _oracle(K: Numbers, variant: str, data: Json, given: _Given) -> Result:
+@RUNS.of("Alg:gll_oracle")
+def _oracle(K: Numbers, variant: str, data: Json, given: _Given) -> Run:
     gll = GLL(scalar_family(data["loss"]), number(data["L0"]), number(data["R"]))
     code, trace = given.code, given.trace
     p = code.oracle.oracle_parameters(
@@ -165,13 +146,14 @@ def _chosen_oracle(data: Json, code: Any) -> Any:
     return code.oracle.oracle_printed if data["oracle"] == "printed" else code.oracle.oracle
 
 
-def _phased(K: Numbers, variant: str, data: Json, given: _Given) -> Result:
+@RUNS.of("Alg:phased")
+def _phased(K: Numbers, variant: str, data: Json, given: _Given) -> Run:
     W, records = feasible_set(data["set"]), dataset(data["dataset"])
     code, trace = given.code, given.trace
-    noise = {"sigma": code.phased.sigma_printed}
+    noise = {"sigma": code.phased_sgd.sigma_printed}
     if variant == "tight":
         noise["sigma"] = tight_sigma(K, number(data["epsilon"]), number(data["delta"]), data["average"])
-    p = code.phased.phased_parameters(
+    p = code.phased_sgd.phased_parameters(
         K,
         len(records),
         _gll(data, 2),
@@ -189,16 +171,17 @@ def _phased(K: Numbers, variant: str, data: Json, given: _Given) -> Result:
     )
     trace.mark(0, "beta", p.smoothing.beta)
     trace.mark(0, "alpha", p.smoothing.alpha)
-    done = _body(code.phased, "phased_sgd", variant)(K, records, p, given.tape, trace)
+    done = _body(code.phased_sgd, "phased_sgd", variant)(K, records, p, given.tape, trace)
     return given.result(w=done.w)
 
 
 # ------------------------------------------------------------------------------------------ Algorithm 3
 
 
-def _frank_wolfe(K: Numbers, variant: str, data: Json, given: _Given) -> Result:
+@RUNS.of("Alg:nfw")
+def _frank_wolfe(K: Numbers, variant: str, data: Json, given: _Given) -> Run:
     W, records = feasible_set(data["set"]), dataset(data["dataset"])
-    code, module, trace = given.code, given.code.frank_wolfe, given.trace
+    code, module, trace = given.code, given.code.noisy_frank_wolfe, given.trace
     p = module.frank_wolfe_parameters(
         K,
         len(records),
@@ -223,36 +206,42 @@ def _frank_wolfe(K: Numbers, variant: str, data: Json, given: _Given) -> Result:
 # ------------------------------------------------------------------------------------- Algorithms 4 and 5
 
 
-def _smooth(name: str, module: str) -> Callable[..., Result]:
-    def runner(K: Numbers, variant: str, data: Json, given: _Given) -> Result:
-        loss, W, records = smooth_loss(data), feasible_set(data["set"]), dataset(data["dataset"])
-        code, trace, declared_D = given.code, given.trace, optional(data["D"])
-        D = W.diameter(K, loss.p) if declared_D is None else K(declared_D)
-        trace.mark(0, "D", D)
-        options: dict[str, Any] = {"start": _start(K, data), "D": D, "trace": trace}
-        privacy = (number(data["epsilon"]), number(data["delta"]))
-        if variant == "tight":
-            body, first = getattr(getattr(code, module), f"{name}_tight"), data["T"]
-            options |= {"noise": data["noise"]} if name == "poly_sfw" else {"adaptive": data["adaptive"]}
-        else:
-            body, first = _body(getattr(code, module), name, variant), data["rounds"]
-            options |= {"exact_budget": data["exact_budget"]}
-        done = body(K, loss, W, records, first, data["b"], *privacy, given.tape, **options)
-        return given.result(w=done.output)
+@RUNS.of("alg:polySFW")
+def _poly(K: Numbers, variant: str, data: Json, given: _Given) -> Run:
+    return _smooth(K, variant, data, given, given.code.poly_sfw, "poly_sfw", "noise")
 
-    return runner
+
+@RUNS.of("alg:nSFW")
+def _noisy(K: Numbers, variant: str, data: Json, given: _Given) -> Run:
+    return _smooth(K, variant, data, given, given.code.noisy_sfw, "noisy_sfw", "adaptive")
+
+
+def _smooth(K: Numbers, variant: str, data: Json, given: _Given, module: Any, name: str, tight_option: str) -> Run:
+    loss, W, records = smooth_loss(data), feasible_set(data["set"]), dataset(data["dataset"])
+    declared_D = optional(data["D"])
+    D = W.diameter(K, loss.p) if declared_D is None else K(declared_D)
+    given.trace.mark(0, "D", D)
+    options: dict[str, Any] = {"start": _start(K, data), "D": D, "trace": given.trace}
+    if variant == "tight":
+        body, first, option = getattr(module, f"{name}_tight"), data["T"], tight_option
+    else:
+        body, first, option = _body(module, name, variant), data["rounds"], "exact_budget"
+    privacy = (number(data["epsilon"]), number(data["delta"]))
+    done = body(K, loss, W, records, first, data["b"], *privacy, given.tape, **options, **{option: data[option]})
+    return given.result(w=done.output)
 
 
 # ------------------------------------------------------------------------------------------ Algorithm 6
 
 
 def _plan(data: Json, code: Any) -> tuple[Any, ...]:
-    return tuple(code.solver.Phase(phase["n"], phase["T"], number(phase["lambda"])) for phase in data["plan"])
+    return tuple(code.strongly_convex.Phase(phase["n"], phase["T"], number(phase["lambda"])) for phase in data["plan"])
 
 
-def _guided(K: Numbers, variant: str, data: Json, given: _Given) -> Result:
+@RUNS.of("Alg:PGPSMD")
+def _guided(K: Numbers, variant: str, data: Json, given: _Given) -> Run:
     code = given.code
-    done = _body(code.guided, "proximally_guided", variant)(
+    done = _body(code.proximal_guided, "proximally_guided", variant)(
         K,
         weak_loss(data),
         feasible_set(data["set"]),
@@ -268,59 +257,49 @@ def _guided(K: Numbers, variant: str, data: Json, given: _Given) -> Result:
     return given.result(done.largest_gap, w=done.w)
 
 
-RUNNERS: Mapping[str, Callable[[Numbers, str, Json, _Given], Result]] = {
-    "Alg:gll_oracle": _oracle,
-    "Alg:phased": _phased,
-    "Alg:nfw": _frank_wolfe,
-    "alg:polySFW": _smooth("poly_sfw", "poly"),
-    "alg:nSFW": _smooth("noisy_sfw", "noisy"),
-    "Alg:PGPSMD": _guided,
-}
-
-
 # ----------------------------------------------------------------------------------------------- draws
 
 
+@DRAWS.of("Alg:gll_oracle")
+def _oracle_draws(variant: str, data: Json, code: Any) -> Iterable[Draw]:
+    return ()
+
+
+@DRAWS.of("Alg:phased")
 def _phased_draws(variant: str, data: Json, code: Any) -> Iterable[Draw]:
-    return code.phased.draws(len(data["dataset"]), len(data["dataset"][0]["x"]))  # type: ignore[no-any-return]
+    return code.phased_sgd.draws(len(data["dataset"]), len(data["dataset"][0]["x"]))  # type: ignore[no-any-return]
 
 
+@DRAWS.of("Alg:nfw")
 def _frank_wolfe_draws(variant: str, data: Json, code: Any) -> Iterable[Draw]:
     J, T, n = _vertices(data), data["T"], len(data["dataset"])
     epsilon, delta = number(data["epsilon"]), number(data["delta"])
-    steps = code.frank_wolfe.theorem_steps(Float64(), n, J, epsilon, delta) if T is None else T
-    return code.frank_wolfe.draws(steps, J, data["noise"])  # type: ignore[no-any-return]
+    steps = code.noisy_frank_wolfe.theorem_steps(Float64(), n, J, epsilon, delta) if T is None else T
+    return code.noisy_frank_wolfe.draws(steps, J, data["noise"])  # type: ignore[no-any-return]
 
 
 def _vertices(data: Json) -> int:
     return int(feasible_set(data["set"]).J)  # type: ignore[attr-defined]
 
 
+@DRAWS.of("alg:polySFW")
 def _poly_draws(variant: str, data: Json, code: Any) -> Iterable[Draw]:
     n, J = len(data["dataset"]), _vertices(data)
     if variant == "tight":
-        return code.poly.tight_draws(n, data["T"], J, data["noise"])  # type: ignore[no-any-return]
-    return code.poly.draws(n, data["rounds"], J)  # type: ignore[no-any-return]
+        return code.poly_sfw.tight_draws(n, data["T"], J, data["noise"])  # type: ignore[no-any-return]
+    return code.poly_sfw.draws(n, data["rounds"], J)  # type: ignore[no-any-return]
 
 
+@DRAWS.of("alg:nSFW")
 def _noisy_draws(variant: str, data: Json, code: Any) -> Iterable[Draw]:
     n, d = len(data["dataset"]), len(data["dataset"][0]["x"])
     if variant == "tight":
-        return code.noisy.tight_draws(n, data["T"], d)  # type: ignore[no-any-return]
-    return code.noisy.draws(n, data["rounds"], d)  # type: ignore[no-any-return]
+        return code.noisy_sfw.tight_draws(n, data["T"], d)  # type: ignore[no-any-return]
+    return code.noisy_sfw.draws(n, data["rounds"], d)  # type: ignore[no-any-return]
 
 
+@DRAWS.of("Alg:PGPSMD")
 def _guided_draws(variant: str, data: Json, code: Any) -> Iterable[Draw]:
     rounds, d = data["rounds"], len(data["dataset"][0]["x"])
     calls = rounds if variant == "printed" else rounds - 1
-    return code.guided.guided_draws(_plan(data, code), d, calls, rounds)  # type: ignore[no-any-return]
-
-
-DRAWS: Mapping[str, Callable[[str, Json, Any], Any]] = {
-    "Alg:gll_oracle": lambda *_: (),
-    "Alg:phased": _phased_draws,
-    "Alg:nfw": _frank_wolfe_draws,
-    "alg:polySFW": _poly_draws,
-    "alg:nSFW": _noisy_draws,
-    "Alg:PGPSMD": _guided_draws,
-}
+    return code.proximal_guided.guided_draws(_plan(data, code), d, calls, rounds)  # type: ignore[no-any-return]

@@ -70,7 +70,7 @@ def test_kill_9_of_the_driver(seed: int, job: Job, timed: tuple[dict[str, Any], 
 def test_kill_9_while_the_store_is_written(
     workers: tuple[str, ...], job: Job, undisturbed: dict[str, Any], tmp_path: Path
 ) -> None:
-    assert faults.killed_while_writing(job, tmp_path / "out", 2, *workers) == undisturbed
+    assert faults.killed_while_writing(job, tmp_path / "out", 1, *workers) == undisturbed
 
 
 def test_ctrl_c_and_a_clock_that_jumps(job: Job, undisturbed: dict[str, Any], tmp_path: Path) -> None:

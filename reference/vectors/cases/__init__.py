@@ -1,20 +1,36 @@
 """What the test vectors are: inputs, draws, and the bug that each case catches. Results are computed by `generate`.
 
+One JSON file an algorithm, `NAME.json` beside this module:
+
+* `base`, the input of a case that changes nothing (`tight`: of a case for the tight edition alone, where that takes
+  other parameters), `editions`, which editions a case is for unless it says so itself, `preconditions`;
+* `flags`, the bugs: what an implementation does, what that does to its users, at which line of the algorithm;
+* `cases`, each with a slug, a comment, the flags of the bugs that it catches, and what it changes of the base. A case
+  has a `result`: match (the default), reject (with the `reason`: the parameter that the reference's message names), or
+  either. Its draws depend on `seed` and slug (of a rejection on the slug alone), or are all 0 (`quiet`); `index` is the
+  output that is drawn.
+
+A dataset is a list of records, or a recipe: `{"seed": "phased|7|2", "n": 7, "d": 2}` is seven records of dimension two
+(see `records`) with the labels and the scale of the file's `records`, or its own, some of which `replace` exchanges.
+
 Cases are appended, never renamed or reordered: an id that was published stays what it was.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from importlib.resources import files
 from typing import Any, Literal
 
 from reference.numerics.tape import GRID, Draw, ReplayTape, Values
+from reference.paper.algorithms import Algorithm, Edition
 from reference.vectors.encode import decimal
 
-Result = Literal["match", "reject", "either"]
+Outcome = Literal["match", "reject", "either"]
 
 
 @dataclass(frozen=True)
@@ -30,65 +46,45 @@ class Flag:
 
 @dataclass(frozen=True)
 class Case:
-    """One case, before it is computed. `variants` maps each variant to the changes of its input."""
+    """One case, before it is computed."""
 
     slug: str
     comment: str
     input: Mapping[str, Any]
-    variants: tuple[str, ...]
-    flags: tuple[str, ...] = ()
-    result: Result = "match"
+    editions: tuple[Edition, ...]
+    flags: tuple[str, ...]
+    draws: Callable[[Draw], Values]
+    result: Outcome = "match"
     reason: str = ""
     """For a rejection: the parameter that the reference's message names."""
-    draws: Callable[[Draw], Values] | None = None
-    preconditions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Family:
     """All cases of one algorithm."""
 
-    label: str
     flags: Mapping[str, Flag]
     cases: tuple[Case, ...]
-    preconditions: tuple[str, ...] = field(default=())
+    preconditions: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Writer:
-    """Writes the cases of one algorithm: what differs from a base input, and draws that depend on `key` and slug."""
+def family(algorithm: Algorithm) -> Family:
+    """The cases of an algorithm, from its file."""
+    told = json.loads(files("reference.vectors.cases").joinpath(f"{algorithm.name}.json").read_text("utf-8"))
+    flags = {name: Flag(**flag) for name, flag in told["flags"].items()}
+    return Family(flags, tuple(_case(told, case) for case in told["cases"]), tuple(told["preconditions"]))
 
-    key: str
-    variants: tuple[str, ...]
-    base: Mapping[str, Any]
-    tight: Mapping[str, Any] | None = None
-    """The base of cases that are for the tight variant alone, where it takes other parameters."""
 
-    def match(
-        self,
-        slug: str,
-        comment: str,
-        flags: tuple[str, ...],
-        variants: tuple[str, ...] = (),
-        quiet: bool = False,
-        index: int | None = None,
-        **changes: Any,
-    ) -> Case:
-        """A case with a result: `quiet` without noise, `index` the output that is chosen."""
-        draws = without_noise if quiet else seeded(f"{self.key}|{slug}")
-        draws = draws if index is None else choosing(index, draws)
-        return Case(slug, comment, self._input(variants, changes), variants or self.variants, flags, draws=draws)
-
-    def reject(
-        self, slug: str, comment: str, flag: str, reason: str, variants: tuple[str, ...] = (), **changes: Any
-    ) -> Case:
-        """An input that must be refused."""
-        made = self._input(variants, changes)
-        return Case(slug, comment, made, variants or self.variants, (flag,), "reject", reason)
-
-    def _input(self, variants: tuple[str, ...], changes: Mapping[str, Any]) -> dict[str, Any]:
-        base = self.base if self.tight is None or variants != ("tight",) else self.tight
-        return {**base, **changes}
+def _case(told: Mapping[str, Any], case: Mapping[str, Any]) -> Case:
+    editions = tuple(case.get("editions", told["editions"]))
+    base = told["tight"] if editions == ("tight",) and "tight" in told else told["base"]
+    data = {**base, **case.get("change", {})}
+    if isinstance(data.get("dataset"), dict):
+        data["dataset"] = records(**{**told["records"], **data["dataset"]})
+    slug, result = case["slug"], case.get("result", "match")
+    draws = without_noise if case.get("quiet") else seeded(slug if result == "reject" else f"{told['seed']}|{slug}")
+    draws = choosing(case["index"], draws) if "index" in case else draws
+    return Case(slug, case["comment"], data, editions, tuple(case["flags"]), draws, result, case.get("reason", ""))
 
 
 # ------------------------------------------------------------------------------- reproducible material
@@ -142,11 +138,18 @@ def tape(draws: tuple[Draw, ...], values: Callable[[Draw], Values]) -> dict[str,
     return ReplayTape({draw: values(draw) for draw in draws}).to_json()
 
 
-def records(key: str, n: int, d: int, labels: tuple[str, ...] = ("-1", "1"), scale: int = 16) -> list[dict[str, Any]]:
-    """n records: entries are multiples of 1/64 of absolute value at most `scale`/64, labels from the list."""
+def records(
+    seed: str, n: int, d: int, labels: Sequence[str], scale: int, replace: Mapping[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    """n records of dimension d that depend on the seed alone; `replace` gives some of them, by index.
+
+    Entries are multiples of 1/64 of absolute value at most `scale`/64, labels are from the list.
+    """
     found = []
     for i in range(n):
-        raw = integers(f"{key}|{i}", d + 1)
+        raw = integers(f"{seed}|{i}", d + 1)
         x = [decimal(Fraction(v % (2 * scale + 1) - scale, 64)) for v in raw[:d]]
         found.append({"x": x, "y": labels[raw[d] % len(labels)]})
+    for index, record in (replace or {}).items():
+        found[int(index)] = record
     return found

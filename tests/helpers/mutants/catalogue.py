@@ -7,12 +7,14 @@ printed constants have slack, and what these use is still enough; the tests show
 from __future__ import annotations
 
 from mutants import Mutant
+from reference.paper.algorithms import ALGORITHMS, Algorithm
 
 C, P, T = "corrected", "printed", "tight"
 
 
-def _of(algorithm: str, module: str, body: str):  # type: ignore[no-untyped-def]
+def _of(algorithm: Algorithm):  # type: ignore[no-untyped-def]
     """A maker of mutants of one algorithm; `owner` is the body of the variant unless named."""
+    body, module = algorithm.function, algorithm.module.rpartition(".")[2]
 
     def make(
         id: str,
@@ -27,17 +29,12 @@ def _of(algorithm: str, module: str, body: str):  # type: ignore[no-untyped-def]
         module: str = module,
     ) -> Mutant:
         own = owner or {C: body, P: f"{body}_printed", T: f"{body}_tight"}[variant]
-        return Mutant(id, algorithm, variant, module, own, old, new, line, bug, leak, also)
+        return Mutant(id, algorithm.label, variant, module, own, old, new, line, bug, leak, also)
 
     return make
 
 
-_o = _of("Alg:gll_oracle", "oracle", "oracle")
-_ph = _of("Alg:phased", "phased", "phased_sgd")
-_fw = _of("Alg:nfw", "frank_wolfe", "noisy_frank_wolfe")
-_po = _of("alg:polySFW", "poly", "poly_sfw")
-_no = _of("alg:nSFW", "noisy", "noisy_sfw")
-_pg = _of("Alg:PGPSMD", "guided", "proximally_guided")
+_o, _ph, _fw, _po, _no, _pg = map(_of, ALGORITHMS)
 
 ORACLE = (
     _o("oracle-negates-m", 1, "⟨w, x⟩ with the wrong sign", "m = w @ x", "m = -(w @ x)"),
@@ -611,7 +608,7 @@ PROXIMAL = (
         "* K.sqrt(K(T)) / K(mu)",
         "/ K(mu)",
         owner="noise_scale",
-        module="solver",
+        module="strongly_convex",
         leak="guided_replay",
     ),
     _pg(
@@ -621,7 +618,7 @@ PROXIMAL = (
         "K.sqrt(K(T)) / K(mu)",
         "K.sqrt(K(T)) * K(mu)",
         owner="noise_scale",
-        module="solver",
+        module="strongly_convex",
         leak="guided_replay",
     ),
     _pg(
@@ -631,7 +628,7 @@ PROXIMAL = (
         "return 2 * K(L) *",
         "return K(L) *",
         owner="l2_sensitivity",
-        module="solver",
+        module="strongly_convex",
         leak="guided_replay",
     ),
     _pg(
@@ -641,7 +638,7 @@ PROXIMAL = (
         "(K.power(K(d), power) if power else K(1))",
         "K(1)",
         owner="l2_sensitivity",
-        module="solver",
+        module="strongly_convex",
         leak="guided_lp",
     ),
     _pg(
@@ -651,7 +648,7 @@ PROXIMAL = (
         "return slope * (self.L / self.K.max(length, self.L))",
         "return slope",
         owner="BatchGradient",
-        module="solver",
+        module="strongly_convex",
         leak="guided_replay",
     ),
     _pg(
@@ -661,7 +658,7 @@ PROXIMAL = (
         "self.q = dual_exponent(p)",
         "self.q = p",
         owner="BatchGradient",
-        module="solver",
+        module="strongly_convex",
     ),
     _pg(
         "guided-sum-for-mean",
@@ -670,7 +667,7 @@ PROXIMAL = (
         "weights @ column / self.size",
         "weights @ column",
         owner="BatchGradient",
-        module="solver",
+        module="strongly_convex",
         leak="guided_replay",
     ),
     _pg(
@@ -680,9 +677,17 @@ PROXIMAL = (
         "at.radius if restrict else None",
         "None",
         owner="solve",
-        module="solver",
+        module="strongly_convex",
     ),
-    _pg("guided-k-for-k-plus-one", 4, "k for k+1", "Lam * (k + 1) / 2", "Lam * k / 2", owner="_Run", module="solver"),
+    _pg(
+        "guided-k-for-k-plus-one",
+        4,
+        "k for k+1",
+        "Lam * (k + 1) / 2",
+        "Lam * k / 2",
+        owner="_Run",
+        module="strongly_convex",
+    ),
     _pg(
         "guided-forgets-anchor",
         4,
@@ -690,7 +695,7 @@ PROXIMAL = (
         " + self.anchor * self.lam - estimate",
         " - estimate",
         owner="_Run",
-        module="solver",
+        module="strongly_convex",
     ),
     _pg(
         "guided-forgets-weak",
@@ -699,7 +704,7 @@ PROXIMAL = (
         "estimate = g + slope * at.weak",
         "estimate = g",
         owner="_Run",
-        module="solver",
+        module="strongly_convex",
     ),
     _pg(
         "guided-climbs",
@@ -708,7 +713,7 @@ PROXIMAL = (
         "self.anchor * self.lam - estimate",
         "self.anchor * self.lam + estimate",
         owner="_Run",
-        module="solver",
+        module="strongly_convex",
     ),
     _pg(
         "guided-reversed-index",

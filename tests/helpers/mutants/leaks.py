@@ -171,7 +171,7 @@ def climbing(code: Any) -> Finding:
 def expanding_steps(code: Any) -> Finding:
     """η_1βR² with the theorem's β, n = 4096, D = 48: steps expand beyond 2, and the accountant gives no guarantee."""
     n, D = 4096, 48
-    beta, eta = float(code.phased.theorem_beta(K, n, 1, 1, D)), D / (3 * math.sqrt(n))
+    beta, eta = float(code.phased_sgd.theorem_beta(K, n, 1, 1, D)), D / (3 * math.sqrt(n))
     return eta / 4 * beta, 2.0
 
 
@@ -242,7 +242,7 @@ def nfw_steps(code: Any) -> Finding:
         from reference.setting.losses import GLL, Absolute
         from reference.setting.sets import l1_ball
 
-        module = code.frank_wolfe
+        module = code.noisy_frank_wolfe
         p = module.frank_wolfe_parameters(
             K,
             2,

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from audit.cli.vectors import problems
 from reference import vectors
 from reference.numerics.numbers import MP, Ball, Float64
+from reference.paper.algorithms import ALGORITHMS, BY_LABEL
 from reference.paper.editions import errata_of
 from reference.paper.inventory import load as inventory
 from reference.vectors import generate
-from reference.vectors.cases import integers, seeded
+from reference.vectors.cases import family, integers, seeded
 from reference.vectors.encode import (
     TooWide,
     Watched,
@@ -26,18 +27,14 @@ from reference.vectors.encode import (
     one_digit_above,
     power_of_ten_above,
 )
-from reference.vectors.execute import ALGORITHMS, CODE, as_reply, run
+from reference.vectors.execute import DRAWS, RUNS, as_reply, run
 
-DOCUMENTS = {(a.label, v): vectors.load(a.label, v) for a in ALGORITHMS for v in a.variants}
+DOCUMENTS = {(a.label, v): vectors.load(a.label, v) for a in ALGORITHMS for v in a.editions}
 FILES = pytest.mark.parametrize("key", DOCUMENTS, ids=lambda key: f"{key[0]}-{key[1]}")
 SCHEMA = Draft202012Validator(json.loads(vectors.read("schema.json")))
+MODULES = {a.label: import_module(a.module) for a in ALGORITHMS}
 BODIES = {
-    "Alg:gll_oracle": (CODE.oracle.oracle_printed, CODE.oracle.oracle),
-    "Alg:phased": (CODE.phased.phased_sgd_printed, CODE.phased.phased_sgd),
-    "Alg:nfw": (CODE.frank_wolfe.noisy_frank_wolfe_printed, CODE.frank_wolfe.noisy_frank_wolfe),
-    "alg:polySFW": (CODE.poly.poly_sfw_printed, CODE.poly.poly_sfw),
-    "alg:nSFW": (CODE.noisy.noisy_sfw_printed, CODE.noisy.noisy_sfw),
-    "Alg:PGPSMD": (CODE.guided.proximally_guided_printed, CODE.guided.proximally_guided),
+    a.label: tuple(getattr(MODULES[a.label], a.function + ending) for ending in ("_printed", "")) for a in ALGORITHMS
 }
 
 
@@ -50,12 +47,17 @@ def flat(value: Any) -> list[Any]:
 
 
 def test_regenerated_byte_for_byte_and_as_the_schema_and_the_manifest_say() -> None:
-    assert problems() == []
+    assert generate.problems() == []
+    assert all(SCHEMA.is_valid(document) for document in DOCUMENTS.values())
+
+
+def test_every_algorithm_can_be_run_and_declares_its_draws() -> None:
+    assert list(RUNS) == list(DRAWS) == list(BY_LABEL)
 
 
 def test_every_algorithm_has_twenty_cases_of_all_kinds_and_ids_are_unique() -> None:
     for algorithm in ALGORITHMS:
-        found = [case for v in algorithm.variants for case in DOCUMENTS[algorithm.label, v]["cases"]]
+        found = [case for v in algorithm.editions for case in DOCUMENTS[algorithm.label, v]["cases"]]
         kinds = Counter(case["result"] for case in found)
         assert len({case["id"].partition("-" + case["variant"] + "-")[2] for case in found}) >= 20
         assert kinds["match"] >= 20
@@ -66,7 +68,7 @@ def test_every_algorithm_has_twenty_cases_of_all_kinds_and_ids_are_unique() -> N
 
 @pytest.mark.parametrize("label", BODIES)
 def test_every_erratum_of_the_bodies_has_a_case_that_catches_it(label: str) -> None:
-    flags = generate.family(vectors.BY_LABEL[label]).flags.values()
+    flags = family(BY_LABEL[label]).flags.values()
     assert errata_of(*BODIES[label]) <= {flag.erratum for flag in flags}
 
 
@@ -74,11 +76,11 @@ def test_flags_name_known_errata_and_lines() -> None:
     known = {e.id for e in inventory().errata} | {e for pair in BODIES.values() for e in errata_of(*pair)}
     lines = {a.id: len(a.lines) for a in inventory().algorithms}
     for algorithm in ALGORITHMS:
-        family = generate.family(algorithm)
-        assert {f.erratum for f in family.flags.values() if f.erratum} <= known
-        assert all(0 <= f.line <= lines[algorithm.label] for f in family.flags.values())
-        used = {flag for case in family.cases for flag in case.flags}
-        assert used == set(family.flags), "a flag without a case catches nothing"
+        told = family(algorithm)
+        assert {f.erratum for f in told.flags.values() if f.erratum} <= known
+        assert all(0 <= f.line <= lines[algorithm.label] for f in told.flags.values())
+        used = {flag for case in told.cases for flag in case.flags}
+        assert used == set(told.flags), "a flag without a case catches nothing"
 
 
 @FILES
@@ -192,7 +194,7 @@ def test_canonical_json_is_json() -> None:
 
 
 def test_draws_depend_on_their_key_alone_and_lie_on_the_grid() -> None:
-    declared = CODE.noisy.draws(9, 2, 3)
+    declared = MODULES["alg:nSFW"].draws(9, 2, 3)
     first, second = ({d: seeded("k")(d) for d in declared} for _ in range(2))
     assert first == second
     assert first != {d: seeded("l")(d) for d in declared}
@@ -224,18 +226,18 @@ def test_the_schema_catches_its_mutants(change: Any, message: str) -> None:
 
 def test_a_case_that_does_not_do_what_it_says_is_refused() -> None:
     algorithm = ALGORITHMS[0]
-    family = generate.family(algorithm)
-    by_slug = {case.slug: case for case in family.cases}
+    told = family(algorithm)
+    by_slug = {case.slug: case for case in told.cases}
     from dataclasses import replace
 
     wrong = replace(by_slug["alpha-zero"], reason="beta")
     with pytest.raises(generate.BadCase, match="not because of 'beta'"):
-        generate.vector(algorithm, "corrected", wrong, family)
+        generate.vector(algorithm, "corrected", wrong, told)
     accepted = replace(by_slug["absolute"], result="reject", reason="alpha")
     with pytest.raises(generate.BadCase, match="is not refused"):
-        generate.vector(algorithm, "corrected", accepted, family)
+        generate.vector(algorithm, "corrected", accepted, told)
     close = replace(
         by_slug["absolute"], input={**by_slug["absolute"].input, "y": "0.25000000005820766091346740722656250"}
     )
     with pytest.raises(generate.BadCase, match="a decision is as close as"):
-        generate.vector(algorithm, "corrected", close, family)
+        generate.vector(algorithm, "corrected", close, told)

@@ -24,8 +24,8 @@ from audit.auditor.targets.sampling import BURN_IN, TEST, BlockName, CallableTar
 from audit.auditor.terms.outputs import VALUE_BITS, concatenate
 from audit.auditor.test import draws as longrun
 from audit.auditor.test.confidence import Selection, p_value
-from audit.auditor.test.draws import Binning, Execution, Work, conduct, select
-from audit.auditor.test.plan import Plan, Rung, make_plan
+from audit.auditor.test.draws import Binning, RunSettings, Work, conduct, select
+from audit.auditor.test.plan import Cutoff, Plan, make_plan
 from audit.runtime import store as stores
 from audit.runtime.pool import Pool
 from audit.runtime.store import Store, StoreError
@@ -41,14 +41,14 @@ def planned(mechanism: Callable[..., Any], delta: float, draws: int = 60_000, bl
     return Work(target, PAIR, 0, draws, block, VALUE_BITS, (binning,))
 
 
-def selected(work: Work, delta: float, execution: Execution | None = None) -> tuple[Selection, ...]:
-    (found,) = select(work, conduct(work, execution or Execution(), lambda text: None), delta)
+def selected(work: Work, delta: float, settings: RunSettings | None = None) -> tuple[Selection, ...]:
+    (found,) = select(work, conduct(work, settings or RunSettings(), lambda text: None), delta)
     assert found is not None
     return found
 
 
 def in_memory(work: Work, delta: float) -> tuple[Selection, ...]:
-    """What the plan's rungs select when all draws are kept and sorted."""
+    """What the plan's cutoffs select when all draws are kept and sorted."""
     blocks = [
         draw_block(work.target, PAIR, BlockName(0, TEST, 0, i), min(work.block, work.draws - i * work.block))
         for i in range(work.blocks)
@@ -56,17 +56,17 @@ def in_memory(work: Work, delta: float) -> tuple[Selection, ...]:
     plan = work.binnings[0].plan
     chosen = plan.select(concatenate([b.values for b in blocks]))
     right = chosen.label == (np.concatenate([b.labels for b in blocks]) == 1)
-    order = np.argsort(-chosen.sure, kind="stable")
-    sizes = [r.n if r.threshold is None else int((chosen.sure >= r.threshold).sum()) for r in plan.rungs]
+    order = np.argsort(-chosen.margin, kind="stable")
+    sizes = [r.n if r.threshold is None else int((chosen.margin >= r.threshold).sum()) for r in plan.cutoffs]
     return tuple(
-        Selection(n, int(right[order[:n]].sum()), len(right), delta, plan.sides, rung.part)
-        for n, rung in zip(sizes, plan.rungs, strict=True)
+        Selection(n, int(right[order[:n]].sum()), len(right), delta, plan.sides, cutoff.part)
+        for n, cutoff in zip(sizes, plan.cutoffs, strict=True)
     )
 
 
 def test_without_delta_the_counts_are_those_of_all_draws_in_memory() -> None:
     work = planned(sample_work.laplace, 0.0)
-    assert len(work.binnings[0].plan.rungs) > 1
+    assert len(work.binnings[0].plan.cutoffs) > 1
     assert selected(work, 0.0) == in_memory(work, 0.0)
 
 
@@ -74,11 +74,11 @@ def test_without_delta_the_counts_are_those_of_all_draws_in_memory() -> None:
 def test_with_delta_the_steps_lose_next_to_nothing(mechanism: Callable[..., Any]) -> None:
     """The same n, and right guesses within what sorting the last step (3 % of n) can change by chance at 1e-6."""
     work = planned(mechanism, 1e-4)
-    rungs = work.binnings[0].plan.rungs
-    assert len(rungs) > 1
-    for found, sorted_out, rung in zip(selected(work, 1e-4), in_memory(work, 1e-4), rungs, strict=True):
-        assert found.n == sorted_out.n == rung.n
-        assert found.part == rung.part
+    cutoffs = work.binnings[0].plan.cutoffs
+    assert len(cutoffs) > 1
+    for found, sorted_out, cutoff in zip(selected(work, 1e-4), in_memory(work, 1e-4), cutoffs, strict=True):
+        assert found.n == sorted_out.n == cutoff.n
+        assert found.part == cutoff.part
         assert abs(found.k - sorted_out.k) <= 5 * np.sqrt(0.05 * found.n)
 
 
@@ -86,7 +86,7 @@ def test_with_delta_the_steps_lose_next_to_nothing(mechanism: Callable[..., Any]
 def test_the_same_bits_whoever_does_the_work(delta: float) -> None:
     work = planned(sample_work.laplace, delta)
     counts = [
-        conduct(work, Execution(who), lambda text: None)[0]
+        conduct(work, RunSettings(who), lambda text: None)[0]
         for who in (Pool.here(), Pool.processes(2), Pool.processes(3))
     ]
     assert counts[0] is not None
@@ -108,7 +108,7 @@ def test_what_was_noticed_is_the_same_whoever_noticed_it() -> None:
     for who in (Pool.here(), Pool.processes(2)):
         work = planned(sample_work.noisy_word, 0.0, draws=3000, block=256)
         work.target.noticed = Noticed()
-        conduct(work, Execution(who), lambda text: None)
+        conduct(work, RunSettings(who), lambda text: None)
         noticed = longrun._noticed_as_json(work.target.noticed)
         noticed["first_traceback"] = noticed["first_traceback"].splitlines()[-1]
         found.append(noticed)
@@ -138,8 +138,8 @@ def test_a_process_of_its_own_counts_what_it_draws(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(Worker, "ask", measured)
     other = apart(work)
     with contextlib.closing(other):
-        found = conduct(other, Execution(), lambda text: None)
-    assert np.array_equal(found[0], conduct(work, Execution(), lambda text: None)[0])  # type: ignore[arg-type]
+        found = conduct(other, RunSettings(), lambda text: None)
+    assert np.array_equal(found[0], conduct(work, RunSettings(), lambda text: None)[0])  # type: ignore[arg-type]
     assert len(sizes) == work.pieces
     assert max(sizes) < 8 * work.block
 
@@ -155,14 +155,14 @@ def test_counting_for_long_is_no_call_that_hangs(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(isolate, "GRACE", 0.0)
     monkeypatch.setattr(Binning, "count", slow)
     with contextlib.closing(work):
-        assert {rung.draws for rung in selected(work, 0.0)} == {2048}
+        assert {cutoff.draws for cutoff in selected(work, 0.0)} == {2048}
 
 
 # ----------------------------------------------------------------------------------------------- selection
 
 
 def binning(n: int, steps: int = 4, sides: str = "neighbour") -> Binning:
-    plan = Plan(None, sides, (Rung(n, None, 0.1, 1.0),), 0.0)  # type: ignore[arg-type] # the score is not asked
+    plan = Plan(None, sides, (Cutoff(n, None, 0.1, 1.0),), 0.0)  # type: ignore[arg-type] # the score is not asked
     return Binning(plan, np.arange(steps - 1, dtype=float), "")
 
 
@@ -237,12 +237,12 @@ def test_choosing_by_labels_would_be_caught() -> None:
 # --------------------------------------------------------------------------------------------------- store
 
 
-def kept(folder: Path, resume: bool = False) -> contextlib.AbstractContextManager[Execution]:
+def kept(folder: Path, resume: bool = False) -> contextlib.AbstractContextManager[RunSettings]:
     @contextlib.contextmanager
     def opened() -> Any:
-        execution = Execution(Pool.here(), folder, resume)
-        with execution.opened({"seed": 0}):
-            yield execution
+        settings = RunSettings(Pool.here(), folder, resume)
+        with settings.opened({"seed": 0}):
+            yield settings
 
     return opened()
 
@@ -262,28 +262,28 @@ def test_a_run_continues_where_it_was_and_does_no_work_twice(tmp_path: Path, mon
         return real(work, piece)
 
     monkeypatch.setattr(longrun, "count_piece", counted)
-    with pytest.raises(MemoryError), kept(tmp_path) as execution:
-        selected(work, 1e-4, execution)
+    with pytest.raises(MemoryError), kept(tmp_path) as settings:
+        selected(work, 1e-4, settings)
     limit = work.pieces
-    with kept(tmp_path, resume=True) as execution:
-        assert selected(work, 1e-4, execution) == whole
+    with kept(tmp_path, resume=True) as settings:
+        assert selected(work, 1e-4, settings) == whole
     assert done == list(range(work.pieces))
 
 
 def test_a_finished_run_is_read_and_nothing_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work = planned(sample_work.laplace, 0.0)
-    with kept(tmp_path) as execution:
-        whole = selected(work, 0.0, execution)
+    with kept(tmp_path) as settings:
+        whole = selected(work, 0.0, settings)
     monkeypatch.setattr(longrun, "count_piece", lambda work, piece: pytest.fail("work was done again"))
-    with kept(tmp_path, resume=True) as execution:
-        assert selected(work, 0.0, execution) == whole
+    with kept(tmp_path, resume=True) as settings:
+        assert selected(work, 0.0, settings) == whole
 
 
 def test_another_plan_is_refused(tmp_path: Path) -> None:
-    with kept(tmp_path) as execution:
-        selected(planned(sample_work.laplace, 0.0), 0.0, execution)
-    with kept(tmp_path, resume=True) as execution, pytest.raises(StoreError, match="of another plan: burn-in was"):
-        selected(planned(sample_work.gaussian, 0.0), 0.0, execution)
+    with kept(tmp_path) as settings:
+        selected(planned(sample_work.laplace, 0.0), 0.0, settings)
+    with kept(tmp_path, resume=True) as settings, pytest.raises(StoreError, match="of another plan: burn-in was"):
+        selected(planned(sample_work.gaussian, 0.0), 0.0, settings)
 
 
 @pytest.mark.parametrize(
