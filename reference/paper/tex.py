@@ -5,6 +5,10 @@ algorithms with their numbered lines (package `algorithmic`; under its option `n
 not printed and carry no number), the numbered displays, the tables, the headings, and the labels. Hashes are
 of the normalised text: comments and the authors' margin notes stripped, white space folded. Nothing of the
 text is kept by the inventory but the hashes.
+
+A parser of LaTeX (pylatexenc 2.11 was tried) finds the same 151 environments in 1.3 s where this takes 0.02 s, and
+could replace comments, braces and environments, some 45 lines. What is numbered and how, which is the rest, it does
+not know, and `reference` would need one more library for it.
 """
 
 from __future__ import annotations
@@ -85,21 +89,6 @@ class TexPaper:
     text: str = field(repr=False)
     """The hash of the whole normalised text."""
 
-    def owners(self) -> dict[str, str]:
-        """What each label names: statement, algorithm, line, equation, table, section; "" if none of these."""
-        named: dict[str, str] = dict.fromkeys(self.labels, "")
-        groups: dict[str, tuple[Piece, ...]] = {
-            "statement": self.statements,
-            "algorithm": self.algorithms,
-            "line": tuple(line for algorithm in self.algorithms for line in algorithm.lines),
-            "equation": self.equations,
-            "table": self.tables,
-            "section": self.sections,
-        }
-        for name, pieces in groups.items():
-            named.update((piece.label, name) for piece in pieces if piece.label)
-        return named
-
 
 # ---------------------------------------------------------------------------------------- normalisation
 
@@ -157,7 +146,6 @@ class _Environment:
     inner: int
     inner_end: int
     end: int
-    depth: int
 
 
 class _Source:
@@ -192,7 +180,7 @@ class _Source:
             if not stack or stack[-1][2] != match[2]:
                 raise TexError(f"line {self.line(match.start())}: \\end{{{match[2]}}} closes nothing")
             opened = stack.pop()
-            yield _Environment(match[2], opened.start(), opened.end(), match.start(), match.end(), len(stack))
+            yield _Environment(match[2], opened.start(), opened.end(), match.start(), match.end())
         if stack:
             raise TexError(f"line {self.line(stack[-1].start())}: \\begin{{{stack[-1][2]}}} is not closed")
 
@@ -201,11 +189,10 @@ def read(text: str) -> TexPaper:
     """Read the TeX of a paper."""
     source = _Source(text)
     sections = _sections(source)
-    equations = tuple(_equations(source))
     return TexPaper(
         statements=tuple(_statements(source, sections)),
         algorithms=tuple(_algorithms(source, sections)),
-        equations=equations,
+        equations=tuple(_equations(source)),
         tables=tuple(_floats(source, "table")),
         sections=tuple(piece for _, piece in sections),
         labels={m[1]: source.line(m.start()) for m in _LABEL.finditer(source.text)},
