@@ -94,6 +94,7 @@ def _row(model: Page, entry: Entry) -> Html:
 
 
 MOST_TITLES = 3
+"""Errata that are named in full beside a verdict, so that a row stays a row."""
 
 
 def _errata_of(model: Page, entry: Entry) -> list[Html]:

@@ -42,6 +42,7 @@ _LABEL = re.compile(r"\\label\{([^}]*)\}")
 _BEGIN_END = re.compile(r"\\(begin|end)\{([A-Za-z]+\*?)\}")
 _HEADING = re.compile(r"\\(section|subsection|subsubsection)(\*?)\{|\\(appendix)(?![A-Za-z])")
 _LEVELS = {"section": 0, "subsection": 1, "subsubsection": 2}
+"""How deep a heading is: the place of its counter."""
 
 
 class TexError(ValueError):
