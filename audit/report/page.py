@@ -30,7 +30,7 @@ LIMIT = 5_000_000
 
 
 WHOLE, BRIEF = Frugal(most_text=1500, tables=True), Frugal(most_text=200, tables=False)
-"""What is written out: all of it, but for a witness of more than a screen; of a page that would be too large, less."""
+"""What is written out: all but the end of a witness that fills a screen; of a page that would be too large, less."""
 
 
 def render(report: Report, inventory: Inventory) -> str:
