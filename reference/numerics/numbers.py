@@ -372,6 +372,14 @@ class Numbers(ABC):
         """π."""
 
     # decisions
+    @property
+    def unwatched(self) -> Numbers:
+        """The same numbers, to decide with whether an input is admissible: no decision of an algorithm.
+
+        A number system that takes notes of an algorithm's decisions (how close they were, say) leaves these out.
+        """
+        return self
+
     @abstractmethod
     def lt(self, x: Real, y: Real) -> bool:
         """x < y, or `Undecided`."""

@@ -135,7 +135,7 @@ def with_beta(K: Numbers, at: Scales, beta: Real, weak: Real | None = None) -> S
     """The same problem with another β (and modulus ρ̃); refused unless β > κρ̃, where F_r is strongly convex."""
     changed = replace(at, beta=beta, weak=at.weak if weak is None else weak)
     require(
-        K.lt(K(0), changed.strength),
+        K.unwatched.lt(K(0), changed.strength),
         "beta",
         K.to_float(beta),
         f"exceed ρ̃/ν = κρ̃ = {K.to_float(changed.geo.kappa * changed.weak)}",
