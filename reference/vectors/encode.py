@@ -16,7 +16,7 @@ from typing import Any
 from reference.numerics.numbers import Ball, BallScalar, Real, Vector
 
 DIGITS = 40
-"""Significant digits of a stored value: more than twice what binary64 has, so that a client with 30 digits is served."""
+"""Significant digits of a stored value: more than twice those of binary64, so that clients with 30 are served, too."""
 WIDTH = 150
 """A JSON value that fits into this many characters stays on one line."""
 
