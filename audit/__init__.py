@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from audit.auditor.search.sensitivity import SearchResult, audit_oracle, audit_sensitivity
     from audit.auditor.targets.estimator import estimator
     from audit.auditor.targets.isolate import in_interpreter
+    from audit.auditor.terms.options import Budget, Code, Execution
     from audit.auditor.terms.result import AuditResult, Finding
 
 __all__ = [
     "AuditResult",
+    "Budget",
+    "Code",
+    "Execution",
     "Finding",
     "GridResult",
     "NamedPair",
@@ -45,6 +49,7 @@ _HOMES = {
     "audit.auditor.search.sensitivity": ("SearchResult", "audit_oracle", "audit_sensitivity"),
     "audit.auditor.targets.estimator": ("estimator",),
     "audit.auditor.targets.isolate": ("in_interpreter",),
+    "audit.auditor.terms.options": ("Budget", "Code", "Execution"),
     "audit.auditor.terms.result": ("AuditResult", "Finding"),
 }
 

@@ -15,15 +15,19 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from audit.auditor.api import audit_dp
-from audit.auditor.lints.hook import lint
+from audit.auditor.lints.look import inspected
 from audit.auditor.lints.preflight import PREFLIGHT_CALLS, after_run
-from audit.auditor.lints.rules import Inspection, inspect
+from audit.auditor.lints.rules import Allowance, Inspection, enough_calls, inspect
+from audit.auditor.targets.run import Run
 from audit.auditor.targets.sampling import TEST, BlockName, CallableTarget, Pair, draw_block
+from audit.auditor.terms.claim import Claim
+from audit.auditor.terms.options import Code
 from bench.specimens import Make, Specimen, specimens
 from bench.zoo import entries
 
@@ -57,7 +61,7 @@ def run(progress: Callable[[str], None], **options: Any) -> dict[str, Any]:
                 kind
                 for seed in range(seeds)
                 for kind in _kinds(
-                    inspect(
+                    inspect_alone(
                         entry.mechanism,
                         entry.dataset,
                         entry.neighbour,
@@ -82,9 +86,29 @@ def _kinds(inspection: Inspection) -> set[str]:
     return {f.kind for f in inspection.findings} - REMARKS
 
 
+def inspect_alone(
+    mechanism: Callable[..., Any],
+    dataset: Any,
+    neighbour: Any,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    seed: int = 0,
+    make: Make | None = None,
+    calls: int | None = None,
+    timeout: float | None = 60.0,
+) -> Inspection:
+    """The lints without an audit around them, and what was noticed while the mechanism ran."""
+    claim, target = Claim(epsilon, delta), CallableTarget(mechanism, None, timeout)
+    allowance = Allowance(enough_calls(claim) if calls is None else calls)
+    seen = inspect(target, Pair(dataset, neighbour), claim, allowance, seed=seed, make=make)
+    noticed = [f for f in after_run(target) if f.kind not in {g.kind for g in seen.findings}]
+    return replace(seen, findings=[*seen.findings, *noticed])
+
+
 def look(specimen: Specimen, make: Make, seed: int) -> Inspection:
     """Lints and replay on one side of a specimen."""
-    return inspect(
+    return inspect_alone(
         make(specimen.epsilon),
         specimen.dataset,
         specimen.neighbour,
@@ -135,7 +159,7 @@ def find(specimen: Specimen, seed: int, most: int = MOST_CALLS) -> tuple[str, in
     target = CallableTarget(make(specimen.epsilon), timeout=60.0)
     pair = Pair(specimen.dataset, specimen.neighbour)
     epsilon, delta = specimen.epsilon, specimen.delta
-    found = lint(target, [pair], epsilon=epsilon, delta=delta, seed=seed, draws=most, seconds=None, make=make)
+    found = inspected(Run(target, Claim(epsilon, delta), Code(make=make), seed=seed, draws=most, pairs=[pair]))
     hit = {f.kind for f in [*found, *after_run(target)]} & specimen.kinds
     if hit:
         return ("replay" if hit <= REPLAY_KINDS else "lint"), calls[0]
@@ -187,7 +211,7 @@ def overhead(calls: int = MOST_CALLS, repeats: int = 3) -> dict[str, float]:
     def watched(mechanism: Callable[..., Any], epsilon: float) -> float:
         begun = time.process_time()
         target, pair = CallableTarget(mechanism, timeout=60.0), Pair([0.0], [1.0])
-        lint(target, [pair], epsilon=epsilon, delta=0.0, seed=0, draws=calls, seconds=None)
+        inspected(Run(target, Claim(epsilon), draws=calls, pairs=[pair]))
         draw_block(target, pair, BlockName(0, TEST, 0, 0), calls)
         return time.process_time() - begun
 

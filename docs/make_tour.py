@@ -7,15 +7,15 @@ it compares instead and leaves with 1 if a figure is stale. Data come from the f
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 
 from audit.accounting.accountants import account
-from audit.checks.framework import Figure
+from audit.checks.framework import Figure, Role
 from audit.report import svg
+from audit.report.palette import PALETTE, standalone
 from docs.quoted_numbers import (
     ALL,
     BETA,
@@ -68,10 +68,15 @@ def path_figure() -> Figure:
             "corrected": corrected,
             "the point that is claimed, u*": [(1.0, goal), (printed[-1][0], goal)],
         },
+        roles={
+            "printed: away from the minimiser": ["printed"],
+            "corrected": ["corrected"],
+            "the point that is claimed, u*": ["claimed"],
+        },
     )
 
 
-def stage_figure(errata: frozenset[str], name: str) -> Figure:
+def stage_figure(errata: frozenset[str], name: str, role: Role = "printed") -> Figure:
     """The derivative that an edition returns, against the true one."""
     return Figure(
         title=f"What Algorithm 1 returns: {name}",
@@ -81,6 +86,7 @@ def stage_figure(errata: frozenset[str], name: str) -> Figure:
             "the derivative that is claimed": [(float(m), truth(m)) for m in GRID],
             name: [(float(m), derivative(errata, m)) for m in GRID],
         },
+        roles={"the derivative that is claimed": ["claimed"], name: [role]},
     )
 
 
@@ -119,6 +125,11 @@ def shift_figure() -> Figure:
             "bound of (1, 1e-6)-DP": [(float(n), mu_allowed()) for n in SIZES],
         },
         x_log=True,
+        roles={
+            "printed halving, measured": ["printed", "measured"],
+            "corrected search, measured": ["corrected", "measured"],
+            "bound of (1, 1e-6)-DP": ["claimed"],
+        },
     )
 
 
@@ -137,6 +148,11 @@ def profile_figure() -> Figure:
             "claim (1, 1e-6)": [(float(EPSILON), float(DELTA))],
         },
         y_log=True,
+        roles={
+            "printed halving, at least": ["printed"],
+            "corrected, at most": ["corrected"],
+            "claim (1, 1e-6)": ["claimed"],
+        },
     )
 
 
@@ -158,6 +174,7 @@ def noisy_figure() -> Figure:
             "claimed δ": [(0.2, 1.0), (11.0, 1.0)],
         },
         y_log=True,
+        roles={"printed": ["printed"], "corrected": ["corrected"], "claimed δ": ["claimed"]},
     )
 
 
@@ -185,7 +202,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "stage-printed": lambda: stage_figure(frozenset(), "printed"),
     "stage-comparison": lambda: stage_figure(frozenset({"E3.1"}), "printed, E3.1 repaired"),
     "stage-halving": lambda: stage_figure(UNSOUND, "printed, E3.1 and E3.2 repaired"),
-    "stage-corrected": lambda: stage_figure(ALL, "corrected"),
+    "stage-corrected": lambda: stage_figure(ALL, "corrected", "corrected"),
     "halving": halving_figure,
     "shift": shift_figure,
     "profile": profile_figure,
@@ -198,30 +215,13 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 # --------------------------------------------------------------------------------------- how it is drawn
 
 FOLDER = Path(__file__).parent / "figures"
-PALETTE = {
-    "ground": ("#ffffff", "#0d1117"),
-    "ink": ("#1b1d22", "#e7e6e1"),
-    "soft": ("#5d6069", "#a3a6ad"),
-    "rule": ("#dfddd6", "#31353d"),
-    "red": ("#b42318", "#ff8a7a"),
-    "green": ("#17754a", "#5fc98b"),
-    "blue": ("#2456c4", "#82aaff"),
-    "orange": ("#c2570c", "#ffab5e"),
-    "purple": ("#7a3db8", "#c79bf2"),
-    "teal": ("#0b7285", "#4fc3d0"),
-}
-"""Light and dark, as in the report."""
+COLOURS = PALETTE | {"ground": ("#ffffff", "#0d1117")}
+"""The report's, on the ground of the sites that show Markdown."""
 HUES = ("red", "green", "blue", "orange", "purple", "teal", "ink")
 
 
-def style() -> str:
-    """The style sheet of a figure: plain colours, so that every viewer of SVG understands it, and dark ones."""
-    dark = "".join(_rules(1))
-    return f"<style>{''.join(_rules(0))}@media (prefers-color-scheme:dark){{{dark}}}</style>"
-
-
-def _rules(scheme: int) -> list[str]:
-    colour = {name: pair[scheme] for name, pair in PALETTE.items()}
+def _rules(colour: Mapping[str, str]) -> str:
+    """The style sheet of a figure."""
     rules = [
         f"text{{fill:{colour['soft']};font:11.5px system-ui,'DejaVu Sans',sans-serif}}",
         f".label,.legend,.value{{fill:{colour['ink']};font-size:12px}}",
@@ -231,17 +231,12 @@ def _rules(scheme: int) -> list[str]:
         rules.append(f".curve.{hue}{{fill:none;stroke:{colour[hue]};stroke-width:2;stroke-linejoin:round}}")
         rules.append(f".dot.{hue}{{fill:{colour['ground']};stroke:{colour[hue]};stroke-width:1.8}}")
         rules.append(f".bar.{hue}{{fill:{colour[hue]};fill-opacity:.82}}")
-    return rules
+    return "".join(rules)
 
 
 def draw(name: str) -> str:
     """The figure as the text of an SVG file."""
-    drawn = str(svg.draw(FIGURES[name](), name))
-    box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', drawn)
-    assert box is not None
-    head, body = drawn[: drawn.index(">") + 1], drawn[drawn.index(">") + 1 :]
-    head = head.replace("<svg", f'<svg xmlns="http://www.w3.org/2000/svg" width="{box[1]}" height="{box[2]}"', 1)
-    return f'{head}\n{style()}\n<rect class="ground" width="100%" height="100%"/>\n{body}\n'
+    return standalone(svg.draw(FIGURES[name](), name), _rules, COLOURS)
 
 
 def main() -> int:

@@ -12,6 +12,9 @@ from dpso import _own
 if TYPE_CHECKING:
     from audit import (
         AuditResult,
+        Budget,
+        Code,
+        Execution,
         Finding,
         GridResult,
         NamedPair,
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AuditResult",
+    "Budget",
+    "Code",
+    "Execution",
     "Finding",
     "GridResult",
     "NamedPair",

@@ -15,7 +15,7 @@ import pytest
 from audit.checks import job
 from audit.checks.framework import GRADES
 from audit.cli.main import command_modules, main
-from audit.report.words import GRADE_WORDS
+from audit.report.grades import GRADE_WORDS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

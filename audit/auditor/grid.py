@@ -1,7 +1,8 @@
 """Hyper-parameters × neighbours at one error level.
 
-    result = audit_grid(lambda **p: estimator(TheirModel, **p), {"epsilon": [0.5, 1], "batch": [1, 4]},
-    neighbour_pairs()) print(result); result.write_html("grid.html")
+    result = audit_grid(make, {"epsilon": [0.5, 1.0], "batch": [1, 4]}, neighbour_pairs())
+    print(result)
+    result.write_html("grid.html")
 
 Every cell is an audit of its own at level α/m, m cells in all: with probability 1 − α no correct cell is called
 violated and every lower bound holds (Bonferroni). The claim of a cell is `epsilon=`, or its own parameter "epsilon".
@@ -13,12 +14,13 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from audit.auditor.api import audit_dp
 from audit.auditor.search.pairs import NamedPair
+from audit.auditor.terms.options import Budget, Code, Execution, GridKeywords, gathered
 from audit.auditor.terms.result import AuditResult, Finding
 from audit.runtime.markup import Html, tag
 
@@ -165,27 +167,49 @@ def audit_grid(
     *,
     epsilon: float | None = None,
     delta: float = 0.0,
-    samples: int | None = None,
-    confidence: float = 0.95,
-    seed: int = 0,
-    seconds: float | None = None,
-    progress: Callable[[str], None] | None = None,
-    **options: Any,
+    neighbours: str | None = None,
+    budget: Budget | None = None,
+    code: Code | None = None,
+    execution: Execution | None = None,
+    **keywords: Unpack[GridKeywords],
 ) -> GridResult:
     """Audit `make(**parameters)` for every combination of hyper-parameters and every pair, at one error level.
 
-    `grid` maps names to values (all combinations) or lists the combinations; `pairs` holds `NamedPair`s, (dataset,
-    neighbour) tuples, or a dict of named ones. `samples` counts draws a side and cell; `seconds` is shared by all
-    cells. Other keywords go to `audit_dp`.
+    Args:
+        make: a function of the hyper-parameters that returns a mechanism.
+        grid: maps each parameter to its values (all combinations are tried), or lists the combinations.
+        pairs: `NamedPair`s (see `neighbour_pairs`), (dataset, neighbour) tuples, or a dict of named ones.
+        epsilon: the ε that every cell claims; without it, the parameter "epsilon" of the cell.
+        delta: the δ that every cell claims.
+        neighbours: how the datasets of a pair should differ; without it, as each pair says of itself.
+        budget: as for `audit_dp`; samples (500 unless said) counts draws a side and cell, seconds are shared by all
+            cells, and confidence holds for all cells together.
+        code: as for `audit_dp`.
+        execution: as for `audit_dp`; each cell has a seed of its own and, under `out`, a folder of its own.
+        **keywords: each field of the three may be given as a keyword of its own: `samples=1000`, `seed=1`.
+
+    Returns:
+        A `GridResult`, which prints as a matrix.
+
+    >>> def laplace(epsilon, clip):
+    ...     return lambda data, size, rng: min(data[0], clip) + rng.laplace(scale=1 / epsilon, size=size)
+    >>> result = audit_grid(laplace, {"epsilon": [0.5, 1.0], "clip": [1, 9]}, [([0.0], [9.0])], samples=2000)
+    >>> result.verdict, [cell.parameters for cell in result.violations]
+    ('violated', [{'epsilon': 0.5, 'clip': 9}, {'epsilon': 1.0, 'clip': 9}])
     """
     started = time.monotonic()
+    options = gathered("audit_grid", budget, code, execution, keywords, ("make", "grid", "pairs", "neighbours"))
+    spend, where = options.budget, options.execution
     combinations, named = _combinations(grid), _named(pairs)
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence = {confidence!r} must be strictly between 0 and 1, e.g. 0.95")
+    if not 0 < spend.confidence < 1:
+        raise ValueError(f"confidence = {spend.confidence!r} must be strictly between 0 and 1, e.g. 0.95")
     total = len(combinations) * len(named)
-    level = (1 - confidence) / total
-    if samples is None and seconds is None:
-        samples = GRID_SAMPLES
+    share = replace(
+        spend,
+        samples=GRID_SAMPLES if spend.samples is None and spend.seconds is None else spend.samples,
+        seconds=None if spend.seconds is None else spend.seconds / total,
+        confidence=1 - (1 - spend.confidence) / total,
+    )
     cells = []
     for number, (parameters, pair) in enumerate(itertools.product(combinations, named)):
         result = audit_dp(
@@ -194,17 +218,26 @@ def audit_grid(
             pair.neighbour,
             epsilon=_claim(parameters, epsilon),
             delta=delta,
-            samples=samples,
-            confidence=1 - level,
-            seed=seed + number,
-            seconds=None if seconds is None else seconds / total,
-            **({"neighbours": pair.relation} | options),
+            neighbours=pair.relation if neighbours is None else neighbours,
+            budget=share,
+            code=options.code,
+            execution=_of_cell(where, number),
         )
         cells.append(Cell(parameters, pair.name, result))
-        if progress is not None:
-            progress(f"{number + 1} of {total}: {_row(parameters)} | {pair.name}: {cells[-1].text}")
+        if where.progress is not None:
+            where.progress(f"{number + 1} of {total}: {_row(parameters)} | {pair.name}: {cells[-1].text}")
     rows, columns = [_row(p) for p in combinations], [p.name for p in named]
-    return GridResult(cells, confidence, time.monotonic() - started, rows, columns)
+    return GridResult(cells, spend.confidence, time.monotonic() - started, rows, columns)
+
+
+def _of_cell(where: Execution, number: int) -> Execution:
+    """Where one cell runs: on a seed and in a folder of its own, without progress of its own."""
+    return replace(
+        where,
+        seed=None if where.seed is None else where.seed + number,
+        out=None if where.out is None else Path(where.out) / f"cell-{number}",
+        progress=None,
+    )
 
 
 def _combinations(grid: Any) -> list[dict[str, Any]]:

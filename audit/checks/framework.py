@@ -37,6 +37,8 @@ CheckFunction: TypeAlias = "Callable[[int], Outcome]"
 
 FigureKind: TypeAlias = Literal["line", "bar", "band"]
 Topic: TypeAlias = Literal["privacy", "accuracy", "rate", "other"]
+Role: TypeAlias = Literal["printed", "corrected", "tight", "measured", "certified", "claimed"]
+"""What a series shows: an edition of the text, what was measured, what is certified, what is only claimed."""
 Number: TypeAlias = float | int | str
 
 
@@ -44,10 +46,10 @@ Number: TypeAlias = float | int | str
 class Figure:
     """A picture of what a check measured, as data: the report draws it.
 
-    `series` maps a legend to points (x, y). "line" draws a curve a series; names that hold the words *claim*,
-    *certified*, *measured*, *printed*, *corrected* or *tight* get the look which these have everywhere. "band" fills
-    between the first two series (lower and upper edge) and draws the others as lines. "bar" draws one bar a series
-    when each has one point, and otherwise a group of bars at each x.
+    `series` maps a legend to points (x, y), and `roles` some legends to what these show, which gives them the look that
+    it has everywhere. "line" draws a curve a series. "band" fills between the first two series (lower and upper edge)
+    and draws the others as lines. "bar" draws one bar a series when each has one point, and otherwise a group of bars
+    at each x.
     """
 
     title: str
@@ -60,6 +62,7 @@ class Figure:
     note: str = ""
     topic: Topic = "other"
     """Where the report shows it: privacy profiles, accuracy (an oracle's error against T), rates, or its statement."""
+    roles: Mapping[str, Sequence[Role]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse what could not be drawn."""
@@ -70,13 +73,17 @@ class Figure:
             raise ValueError(f"{figure}: kind = {self.kind!r} must be one of {get_args(FigureKind)}")
         if self.topic not in get_args(Topic):
             raise ValueError(f"{figure}: topic = {self.topic!r} must be one of {get_args(Topic)}")
+        for name, roles in self.roles.items():
+            if name not in self.series or not set(roles) <= set(get_args(Role)):
+                raise ValueError(f"{figure}: roles[{name!r}] = {roles!r} must be of a series, and of {get_args(Role)}")
         if self.kind == "band" and len(self.series) < 2:
             raise ValueError(f"{figure}: kind = 'band' needs a lower and an upper series; it has {len(self.series)}")
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; a number that JSON does not have (inf, nan) is a string."""
         series = {name: [[plain(float(v)) for v in point] for point in points] for name, points in self.series.items()}
-        return {f.name: getattr(self, f.name) for f in fields(self)} | {"series": series}
+        roles = {name: list(roles) for name, roles in self.roles.items()}
+        return {f.name: getattr(self, f.name) for f in fields(self)} | {"series": series, "roles": roles}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Figure:
@@ -349,11 +356,15 @@ PROOFS: tuple[Kind, ...] = ("exact", "certified")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known of one statement: the class, for colours and comparison, and the sentence."""
+    """What is known of one statement: the class, for colours and comparison, and the sentence.
+
+    `remarks` is what the sentence says beside the class: conditions, constants, what stands in the way.
+    """
 
     grade: Grade
     text: str
     errata: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 def judge(results: Sequence[Result]) -> Verdict:
@@ -368,22 +379,27 @@ def judge(results: Sequence[Result]) -> Verdict:
     text = [r for r in results if r.edition != "tight"]
     unexpected = [r.name for r in results if not r.as_recorded]
     if unexpected:
-        return Verdict("unexpected", f"UNEXPECTED: {', '.join(unexpected)}")
+        return Verdict("unexpected", f"UNEXPECTED: {', '.join(unexpected)}", remarks=tuple(unexpected))
     slips = _errata(r for r in text if r.is_slip)
     rest = [r for r in text if not r.is_slip]
     steps = _proof_steps(rest)
     found = _substance([r for r in rest if r not in steps])
     if steps:
         failing = _errata(steps)
-        words = f"{found.text}, not by its printed proof ({', '.join(failing)})"
-        found = Verdict(found.grade, words, in_order([*found.errata, *failing]))
+        found = _with_remark(found, f"not by its printed proof ({', '.join(failing)})", failing)
     if not slips:
         return found
-    words = "a slip is" if len(slips) == 1 else "slips are"
-    named = f"{found.text}, once {words} corrected ({', '.join(slips)})"
     if found.grade == "unchecked":
-        named = f"no check yet but of {'a slip' if len(slips) == 1 else 'slips'} ({', '.join(slips)})"
-    return Verdict(found.grade, named, in_order([*found.errata, *slips]))
+        remark = f"but of {'a slip' if len(slips) == 1 else 'slips'} ({', '.join(slips)})"
+        return Verdict("unchecked", f"no check yet {remark}", slips, (f"no check {remark}",))
+    words = "a slip is" if len(slips) == 1 else "slips are"
+    return _with_remark(found, f"once {words} corrected ({', '.join(slips)})", slips)
+
+
+def _with_remark(verdict: Verdict, remark: str, errata: Sequence[str]) -> Verdict:
+    """The verdict with one more thing to say, and the errata that this is about."""
+    named = in_order([*verdict.errata, *errata])
+    return Verdict(verdict.grade, f"{verdict.text}, {remark}", named, (*verdict.remarks, remark))
 
 
 def _proof_steps(text: Sequence[Result]) -> list[Result]:
@@ -403,7 +419,7 @@ def _substance(text: Sequence[Result]) -> Verdict:
         return Verdict("cited", "cited")
     if any(r.kind in PROOFS for r in text):
         return _proved(text)
-    return Verdict("searched", _searched(text))
+    return _searched(text)
 
 
 def _refuted(results: Sequence[Result]) -> Verdict:
@@ -412,10 +428,12 @@ def _refuted(results: Sequence[Result]) -> Verdict:
     named = ", ".join(errata)
     repaired = [r for r in results if r.edition == "corrected" and r.kind != "cited"]
     if not repaired:
-        return Verdict("unrepaired", f"refuted as printed ({named}), correction not checked", errata)
-    conditions = _conditions(repaired)
-    condition = f", if {conditions}" if conditions else ""
-    return Verdict("refuted", f"refuted as printed → corrected ({named}){condition}", errata)
+        remark = "correction not checked"
+        return Verdict("unrepaired", f"refuted as printed ({named}), {remark}", errata, (remark,))
+    text = f"refuted as printed → corrected ({named})"
+    if conditions := _conditions(repaired):
+        return Verdict("refuted", f"{text}, if {conditions}", errata, (f"the correction holds if {conditions}",))
+    return Verdict("refuted", text, errata)
 
 
 def _errata(results: Iterable[Result]) -> tuple[str, ...]:
@@ -429,23 +447,26 @@ def in_order(errata: Iterable[str]) -> tuple[str, ...]:
 
 def _proved(results: Sequence[Result]) -> Verdict:
     tight = "; ".join(dict.fromkeys(r.tight for r in results if r.tight))
-    conditions = _conditions(results)
-    if conditions:
-        return Verdict("conditional", f"holds only if {conditions}" + (f"; loose ({tight})" if tight else ""))
-    return Verdict("loose", f"holds, loose ({tight})") if tight else Verdict("holds", "holds")
+    if conditions := _conditions(results):
+        remarks = (f"only if {conditions}", *([f"loose ({tight})"] if tight else []))
+        return Verdict("conditional", f"holds {'; '.join(remarks)}", remarks=remarks)
+    return Verdict("loose", f"holds, loose ({tight})", remarks=(tight,)) if tight else Verdict("holds", "holds")
 
 
-def _searched(results: Sequence[Result]) -> str:
+def _searched(results: Sequence[Result]) -> Verdict:
     """What a search without a find is worth: how near it came, and what it would have seen."""
     ratios = [r.ratio for r in results if r.ratio is not None]
     powers = [r.would_detect for r in results if r.would_detect is not None]
-    conditions = _conditions(results)
-    return (
+    condition = f"if {conditions}" if (conditions := _conditions(results)) else ""
+    nearest = f"largest ratio {max(ratios):.3g}" if ratios else ""
+    power = f"would have seen ε ≥ {max(powers):.3g} with probability 0.95" if powers else ""
+    text = (
         "no violation found"
-        + (f" if {conditions}" if conditions else "")
-        + (f" (largest ratio {max(ratios):.3g})" if ratios else "")
-        + (f"; would have seen ε ≥ {max(powers):.3g} with probability 0.95" if powers else "")
+        + (f" {condition}" if condition else "")
+        + (f" ({nearest})" if nearest else "")
+        + (f"; {power}" if power else "")
     )
+    return Verdict("searched", text, remarks=tuple(filter(None, (condition, nearest, power))))
 
 
 def _conditions(results: Sequence[Result]) -> str:

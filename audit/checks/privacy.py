@@ -23,7 +23,7 @@ from audit import engine as fast
 from audit.accounting.accountants import account
 from audit.auditor.api import audit_dp
 from audit.auditor.terms.result import AuditResult
-from audit.checks.framework import Figure, Outcome, check
+from audit.checks.framework import Figure, Outcome, Role, check
 from audit.engine.arrays import Array
 from audit.engine.convex import ORACLE_ERRATA
 from reference.convex import noisy_frank_wolfe as nfw
@@ -118,16 +118,20 @@ class Sandwich:
 
     def figure(self) -> Figure:
         """Three bars: measured from below, certified from above, claimed."""
-        bars = {"measured (at least)": self.measured.epsilon_lower, "claim": self.claim}
+        bars: dict[Role, tuple[str, float]] = {
+            "measured": ("measured (at least)", self.measured.epsilon_lower),
+            "claimed": ("claim", self.claim),
+        }
         if self.certified is not None:
-            bars |= {"certified (at most)": self.certified}
+            bars["certified"] = ("certified (at most)", self.certified)
         return Figure(
             title=self.title,
             x_label="",
             y_label=f"ε at δ = {self.measured.delta:g}",
-            series={name: [(0, value)] for name, value in bars.items()},
+            series={name: [(0, value)] for name, value in bars.values()},
             kind="bar",
             topic="privacy",
+            roles={name: [role] for role, (name, _) in bars.items()},
         )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from audit import engine as fast
-from audit.checks.framework import Figure, Outcome, check
+from audit.checks.framework import Figure, Outcome, Role, check
 from audit.engine.arrays import ARRAYS, Array, floats, matrix
 from reference.convex import noisy_frank_wolfe as nfw
 from reference.convex.phased_sgd import excess_risk, phased_parameters
@@ -108,7 +108,12 @@ def _figure(
         "certified bound": list(zip(xs, bounds, strict=True)),
         "trivial bound": [(x, trivial) for x in xs],
     }
-    return Figure(title, x_label, y_label, series, x_log=True, y_log=True, topic="rate")
+    roles: dict[str, list[Role]] = {
+        "measured": ["measured"],
+        "certified bound": ["certified"],
+        "trivial bound": ["claimed"],
+    }
+    return Figure(title, x_label, y_label, series, x_log=True, y_log=True, topic="rate", roles=roles)
 
 
 # --------------------------------------------------------------------------------- populations

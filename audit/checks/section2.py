@@ -65,6 +65,11 @@ def composition_figure(epsilon: Fraction = Fraction(1, 10), delta: Fraction = Fr
         x_log=True,
         y_log=True,
         topic="privacy",
+        roles={
+            "printed (Lemma 1)": ["printed"],
+            "tight (tanh)": ["tight"],
+            "certified optimum": ["certified"],
+        },
     )
 
 

@@ -261,7 +261,14 @@ def oracle_in_binary64(seed: int) -> Outcome:
             series[name].append((float(n), largest_oracle_error(K, run, todo, [alpha])[0]))
         worst = max(worst, series["corrected, measured"][-1][1])
     figure = Figure(
-        "Algorithm 1 in binary64: largest error over α", "n", "error/α", series, True, True, topic="accuracy"
+        "Algorithm 1 in binary64: largest error over α",
+        "n",
+        "error/α",
+        series,
+        x_log=True,
+        y_log=True,
+        topic="accuracy",
+        roles={"corrected, measured": ["corrected", "measured"]},
     )
     numbers = {"by value at 10^7": series["best midpoint by value"][-1][1]}
     note = "binary64, |m| up to 4; beyond, the rounding of m itself costs β·ulp(m)"
@@ -712,9 +719,10 @@ def unsound_halving_loses_privacy(seed: int) -> Outcome:
         "n",
         "δ(1)",
         {"measured": points, "claim": [(n, 1e-6) for n, _ in points]},
-        True,
-        True,
+        x_log=True,
+        y_log=True,
         topic="privacy",
+        roles={"measured": ["measured"], "claim": ["claimed"]},
     )
     return Outcome(
         all(d <= 1e-6 for _, d in points),

@@ -20,8 +20,8 @@ from rich.text import Text
 from audit.checks import job
 from audit.checks.framework import GRADES, Check, Level, Result
 from audit.report import write_html
+from audit.report.grades import GRADE_STYLES, GRADE_WORDS
 from audit.report.model import paper_order
-from audit.report.words import GRADE_STYLES, GRADE_WORDS
 from audit.runtime.errors import InputError, one_line
 from audit.runtime.executors import interruptible
 

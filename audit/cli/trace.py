@@ -11,13 +11,14 @@ from typing import Any
 
 from audit.checks.job import inventory
 from audit.cli.checkout import checkout_module
+from audit.report import graph
 from audit.runtime.errors import InputError, wrapped
 from audit.runtime.files import write_atomically
-from audit.trace import compare, graph, proofs_map
-from audit.trace.coverage import Trace, trace
+from audit.trace import paper_copy, proofs_map
+from audit.trace.coverage import Traceability, trace
 from audit.trace.links import checkout
 from audit.trace.show import describe, show
-from reference.paper.inventory import Inventory
+from reference.paper.inventory import Algorithm, Inventory, Statement
 
 HELP = "from a statement to its code, checks, errata and verdict, and back"
 EXAMPLE = "dpso trace lem:oracle"
@@ -66,7 +67,7 @@ def _answer(asked: dict[str, Callable[[], Answer]], as_json: bool) -> int:
     return max(answer[0] for answer in answers.values())
 
 
-def _check(links: Trace) -> Answer:
+def _check(links: Traceability) -> Answer:
     path = proofs_map.path()
     committed = path.read_text(encoding="utf-8") if path.is_file() else ""
     stale = proofs_map.stale_rows(committed, proofs_map.render(links))
@@ -86,7 +87,7 @@ def _check(links: Trace) -> Answer:
     return int(failed), data, lines
 
 
-def _write(links: Trace) -> Answer:
+def _write(links: Traceability) -> Answer:
     path = proofs_map.path()
     before = path.read_text(encoding="utf-8") if path.is_file() else ""
     text = proofs_map.render(links)
@@ -96,24 +97,33 @@ def _write(links: Trace) -> Answer:
 
 
 def _paper(known: Inventory, path: Path) -> Answer:
-    result = compare.compare_file(known, path)
-    left = compare.unjudged(known, compare.load_tex(path)) if result.identical else []
+    result = paper_copy.compare_file(known, path)
+    left = paper_copy.unjudged(known, paper_copy.load_tex(path)) if result.identical else []
     data = {"identical": result.identical, "labels": result.total, "lines without a verdict": left}
-    return int(not result.identical), data | result.paragraphs, list(compare.summary(result, path, left))
+    return int(not result.identical), data | result.paragraphs, list(paper_copy.summary(result, path, left))
 
 
-def _graph(links: Trace, path: Path) -> Answer:
+def _graph(links: Traceability, path: Path) -> Answer:
     try:
-        path.write_text(graph.svg(links), encoding="utf-8")
+        path.write_text(graph.document(links.inventory, _nodes(links)), encoding="utf-8")
     except OSError as error:
         raise InputError(f"--graph {path}: cannot be written ({error.strerror})") from None
-    edges = graph.edges(links)
+    edges = graph.edges(links.inventory)
     count = sum(map(len, edges.values()))
     data = {"written": str(path), "nodes": len(edges), "edges": count}
     return 0, data, [f"{path}: {len(edges)} nodes, {count} arrows"]
 
 
-def _show(links: Trace, id: str | None) -> Answer:
+def _nodes(links: Traceability) -> dict[str, graph.Node]:
+    """What the graph shows of each statement and algorithm: the recorded verdict."""
+    entries: list[Statement | Algorithm] = [*links.inventory.statements, *links.inventory.algorithms]
+    return {
+        e.id: graph.Node(e.id, e.name, f"{e.title}. {links.verdict(e.id)}", links.grade(e.id), isinstance(e, Algorithm))
+        for e in entries
+    }
+
+
+def _show(links: Traceability, id: str | None) -> Answer:
     if checkout() is None:
         print("installed copy: the tests are not part of it, so links from tests are not shown", file=sys.stderr)
     data = describe(links, id)

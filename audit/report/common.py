@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from audit.checks.framework import Grade
 from audit.report import svg
+from audit.report.grades import GRADE_BADGES, GRADE_MEANINGS
 from audit.report.model import Page, slug
-from audit.report.words import GRADE_BADGES, GRADE_MEANINGS
 from audit.runtime.markup import Html, formula, join, tag
 
 
@@ -23,9 +23,9 @@ class Frugal:
         return text if left <= 0 else f"{text[: self.most_text]}… ({left} more characters in report.json)"
 
 
-def plural(count: int, word: str) -> str:
-    """A count and its word: "1 check", "2 checks"."""
-    return f"{count} {word}{'' if count == 1 else 's'}"
+def plural(count: int, word: str, several: str = "") -> str:
+    """A count and its word: "1 check", "2 checks"; `several` is the plural where an s does not make it."""
+    return f"{count} {word if count == 1 else several or f'{word}s'}"
 
 
 def badge(grade: Grade) -> Html:

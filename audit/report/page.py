@@ -18,9 +18,10 @@ from audit.report.cards import errata_section
 from audit.report.common import Frugal, plural, to_detail
 from audit.report.details import details_section
 from audit.report.figures import gallery
+from audit.report.grades import GRADE_COLOURS, GRADE_MEANINGS, GRADE_WORDS
 from audit.report.model import Page, errata, page
+from audit.report.palette import DARK, LIGHT, variables
 from audit.report.verdicts import graph_section, tightness_bars, verdict_table
-from audit.report.words import GRADE_MEANINGS, GRADE_WORDS
 from audit.runtime.markup import Html, tag
 from reference.paper.inventory import Inventory
 
@@ -75,9 +76,12 @@ def _document(model: Page, frugal: Frugal) -> str:
 
 
 def _style() -> str:
-    dark = _asset("dark.css")
+    """The style sheet: colours from the palette, light and dark, and the rest from its file."""
+    dark = f"color-scheme: dark; {variables(DARK)}"
+    grades = " ".join(f".g-{grade} {{ --g: var(--{name}); }}" for grade, name in GRADE_COLOURS.items())
     return (
-        _asset("style.css")
+        f":root {{ color-scheme: light; {variables(LIGHT)} }}\n{grades}\n"
+        + _asset("style.css")
         + f"@media screen and (prefers-color-scheme: dark) {{ :root:not([data-theme=light]) {{ {dark} }} }}\n"
         + f"@media screen {{ :root[data-theme=dark] {{ {dark} }} }}\n"
     )

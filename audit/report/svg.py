@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from audit.checks.framework import Figure
+from audit.checks.framework import Figure, Role
 from audit.runtime.markup import Html, join, tag
 
 WIDTH, LEFT, RIGHT, TOP, PLOT = 400.0, 50.0, 12.0, 28.0, 190.0
@@ -116,37 +116,33 @@ class Look:
     marker: bool
 
 
-_COLOURS = (
-    ("printed", "red"),
-    ("corrected", "green"),
-    ("tight", "purple"),
-    ("measured", "orange"),
-    ("lower", "orange"),
-    ("certified", "blue"),
-    ("upper", "blue"),
-    ("proven", "blue"),
-    ("claim", "ink"),
-    ("bound", "ink"),
-)
+_COLOURS: dict[Role, str] = {
+    "printed": "red",
+    "corrected": "green",
+    "tight": "purple",
+    "measured": "orange",
+    "certified": "blue",
+    "claimed": "ink",
+}
+"""The colour of a role; of a series with several, the first of them in this order."""
 _CYCLE = ("blue", "orange", "green", "purple", "red", "ink", "teal")
-_PROMISES = ("claim", "bound", "target", "slope")
-"""Words of what is said, not established: these are dashed."""
+"""Colours of series without a role, by their place."""
 _DASHES = ("", "7 4", "2 3", "9 3 2 3")
+"""Full, and three kinds of dashes, in the figure's units; what is only claimed has the first."""
 
 
-def looks(names: Sequence[str]) -> list[Look]:
-    """A look for each series: by the words in its name, and never the same twice."""
+def looks(figure: Figure) -> list[Look]:
+    """A look for each series: by its roles, and never the same twice."""
     taken: set[tuple[str, str]] = set()
     found = []
-    for i, name in enumerate(names):
-        words = name.casefold()
-        wanted = next((colour for word, colour in _COLOURS if word in words), _CYCLE[i % len(_CYCLE)])
-        established = any(w in words for w in ("measured", "certified", "lower", "upper", "proven"))
-        dashed = "" if established or not any(w in words for w in _PROMISES) else _DASHES[1]
+    for i, name in enumerate(figure.series):
+        roles = figure.roles.get(name, ())
+        wanted = next((colour for role, colour in _COLOURS.items() if role in roles), _CYCLE[i % len(_CYCLE)])
+        dashed = _DASHES[1] if "claimed" in roles else ""
         options = [(wanted, dashed), *((c, d) for d in _DASHES for c in (wanted, *_CYCLE))]
         colour, dash = next((o for o in options if o not in taken), options[0])
         taken.add((colour, dash))
-        found.append(Look(colour, dash, any(w in words for w in ("measured", "found", "estimate"))))
+        found.append(Look(colour, dash, marker="measured" in roles))
     return found
 
 
@@ -190,7 +186,7 @@ def _plot(figure: Figure) -> tuple[Html, float]:
     inset = 24.0 if bars else 0.0
     across = axis(xs, figure.x_log, LEFT + inset, WIDTH - RIGHT - inset)
     up = axis(ys, figure.y_log, bottom, TOP, zero=bars)
-    styles = looks(list(series))
+    styles = looks(figure)
     draw_series = _grouped_bars if bars else _band if figure.kind == "band" else _lines
     legend, height = _legend(series, styles, bottom + 48, bars)
     missing = sum(not (across.shows(x) and up.shows(y)) for points in series.values() for x, y in points)
@@ -311,7 +307,7 @@ def _single_bars(figure: Figure) -> tuple[Html, float]:
     floor = along(along.low) if along.log else along(0.0)
     parts = [_text(4, 14, figure.y_label, "label")]
     y = TOP
-    for (name, ((_, value),)), look in zip(figure.series.items(), looks(list(figure.series)), strict=True):
+    for (name, ((_, value),)), look in zip(figure.series.items(), looks(figure), strict=True):
         parts.append(_text(LEFT - 40, y + 10, name, "tick"))
         if along.shows(value):
             end = along(value)

@@ -6,9 +6,10 @@ from audit.checks.framework import GRADES, Result
 from audit.checks.job import held_by
 from audit.report import graph, svg
 from audit.report.common import Frugal, badge, erratum_link, meter, name_of, plural, to_detail
+from audit.report.grades import GRADE_BADGES, GRADE_MEANINGS
 from audit.report.model import Entry, Page, slug
-from audit.report.words import GRADE_BADGES, GRADE_MEANINGS
 from audit.runtime.markup import Html, formula, join, tag
+from reference.paper.inventory import Algorithm
 
 
 def verdict_table(model: Page, frugal: Frugal) -> Html:
@@ -43,7 +44,7 @@ def verdict_table(model: Page, frugal: Frugal) -> Html:
         tag("div", *chips, class_="chips", role="group", aria_label="Filter by verdict"),
         tag(
             "p",
-            plural(len(model.entries), "entry").replace("entrys", "entries"),
+            plural(len(model.entries), "entry", "entries"),
             id="count",
             role="status",
             class_="fine",
@@ -74,7 +75,7 @@ def _row(model: Page, entry: Entry) -> Html:
     verdict = tag(
         "td",
         badge(grade),
-        tag("span", formula(_rest(entry)), class_="rest"),
+        tag("span", formula(_remarks(entry)), class_="rest"),
         *_errata_of(model, entry),
         class_="verdict",
     )
@@ -105,18 +106,11 @@ def _errata_of(model: Page, entry: Entry) -> list[Html]:
     return [tag("span", link, title, class_="rest") for link, title in zip(links, titles, strict=True)]
 
 
-def _rest(entry: Entry) -> str:
-    """What the verdict says beyond its badge and its errata."""
-    text = entry.standing.text
-    if entry.standing.verdict.grade in ("refuted", "unrepaired"):
-        rest = text.partition(")")[2].removeprefix(", ")
-        return f"the correction holds {rest}" if rest.startswith("if ") else rest
-    for start in ("holds, loose ", "holds only if ", "holds", "cited", "no violation found", "not in this run"):
-        if text.startswith(start):
-            rest = text.removeprefix(start).strip()
-            rest = rest[1:-1] if rest.startswith("(") and rest.endswith(")") and rest.count("(") == 1 else rest
-            return f"only if {rest}" if start == "holds only if " else rest.removeprefix("; ").removeprefix(", ")
-    return text
+def _remarks(entry: Entry) -> str:
+    """What is to be said beside the badge and the errata; a verdict on a part of the checks says so."""
+    standing = entry.standing
+    part = [] if standing.whole else [f"{standing.ran} of {standing.of} checks"]
+    return "; ".join([*standing.verdict.remarks, *part])
 
 
 def _tightness(entry: Entry) -> Html | None:
@@ -135,7 +129,24 @@ def graph_section(model: Page, frugal: Frugal) -> Html:
         " algorithms. Every node leads to its checks.",
         class_="fine",
     )
-    return join([intro, tag("p", *legend, class_="legend"), tag("div", graph.draw(model), class_="scroll", tabindex=0)])
+    drawn = graph.draw(model.inventory, _nodes(model))
+    return join([intro, tag("p", *legend, class_="legend"), tag("div", drawn, class_="scroll", tabindex=0)])
+
+
+def _nodes(model: Page) -> dict[str, graph.Node]:
+    """What the graph shows of each entry; every node leads to its checks."""
+    return {
+        e.id: graph.Node(
+            e.id,
+            e.name,
+            f"{e.title}. {e.standing.text}",
+            e.standing.verdict.grade,
+            isinstance(model.inventory.entries.get(e.id), Algorithm),
+            link=f"#d-{slug(e.id)}",
+            slug=slug(e.id),
+        )
+        for e in model.entries
+    }
 
 
 def tightness_bars(model: Page, frugal: Frugal) -> Html:

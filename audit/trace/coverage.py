@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import Literal, TypeAlias
 
-from audit.checks.framework import LEVELS, Check, Level, collect
+from audit.checks.framework import KINDS, LEVELS, Check, Grade, Level, collect
 from audit.checks.job import inventory, read_record
 from audit.trace.links import CodeLink, PytestLink, checkout, code_links, tests_of
 from reference.paper.editions import EditionError, errata_of, line_marks
 from reference.paper.inventory import Algorithm, Inventory
 
-KINDS = ("exact", "certified", "adversarial", "statistical", "counterexample", "cited")
-NO_CHECK = "no check yet"
-TESTS_ONLY = "tests only"
-NOT_RECORDED = "not recorded"
+Status: TypeAlias = Literal["recorded", "not recorded", "tests only", "no check yet"]
+"""How far an entry is checked: its verdict is in the record; there are checks but no verdict; only tests; nothing."""
 
 
 @dataclass(frozen=True)
-class Trace:
+class Traceability:
     """Statements, and what is tied to them."""
 
     inventory: Inventory
@@ -29,6 +28,7 @@ class Trace:
     checks: tuple[Check, ...]
     recorded: dict[str, str] = field(default_factory=dict)
     """The verdict on each statement in the record."""
+    recorded_grades: dict[str, Grade] = field(default_factory=dict)
     recorded_checks: frozenset[str] = frozenset()
     recorded_level: Level = "deep"
     """Checks above this level were not asked for when the record was made."""
@@ -47,16 +47,24 @@ class Trace:
         """The checks tied to an entry."""
         return tuple(check for check in self.checks if _owner(self.inventory, check.statement) == id)
 
+    def status(self, id: str) -> Status:
+        """How far an entry is checked."""
+        if self.checks_of(id):
+            return "recorded" if id in self.recorded else "not recorded"
+        return "tests only" if self.tests_of(id) else "no check yet"
+
     def verdict(self, id: str) -> str:
         """What the recorded results say; what is not checked or not recorded is said in those words."""
-        checks = self.checks_of(id)
-        if not checks:
-            return TESTS_ONLY if self.tests_of(id) else NO_CHECK
-        if id not in self.recorded:
-            return NOT_RECORDED
+        status = self.status(id)
+        if status != "recorded":
+            return status
         levels = LEVELS[: LEVELS.index(self.recorded_level) + 1]
-        missing = sum(c.level in levels and c.name not in self.recorded_checks for c in checks)
+        missing = sum(c.level in levels and c.name not in self.recorded_checks for c in self.checks_of(id))
         return self.recorded[id] + (f" ({missing} checks not recorded)" if missing else "")
+
+    def grade(self, id: str) -> Grade:
+        """The class of the recorded verdict."""
+        return self.recorded_grades.get(id, "unchecked") if self.status(id) == "recorded" else "unchecked"
 
     def bodies(self, algorithm: Algorithm) -> tuple[CodeLink, ...]:
         """The printed and corrected bodies of an algorithm in `reference`, which carry its line marks."""
@@ -78,7 +86,7 @@ class Trace:
     def uncovered(self) -> list[str]:
         """Statements and algorithms that no check is about."""
         ids = [s.id for s in self.inventory.statements] + [a.id for a in self.inventory.algorithms]
-        return [id for id in ids if self.verdict(id) == NO_CHECK]
+        return [id for id in ids if self.status(id) == "no check yet"]
 
     def _unknown_ids(self) -> Iterator[str]:
         known = self.inventory
@@ -156,18 +164,19 @@ def _owner(inventory: Inventory, id: str) -> str:
 # --------------------------------------------------------------------------------------------- collect
 
 
-def trace() -> Trace:
+def trace() -> Traceability:
     """Collect everything that the project says about itself."""
     root = checkout()
     tests, nodes = tests_of(root) if root else ([], frozenset())
     record = read_record()
-    return Trace(
+    return Traceability(
         inventory=inventory(),
         code=tuple(code_links()),
         tests=tuple(tests),
         nodes=nodes,
         checks=tuple(collect()),
         recorded=dict(record.get("verdicts", {})),
+        recorded_grades=dict(record.get("grades", {})),
         recorded_checks=frozenset(r["name"] for r in record.get("results", ())),
         recorded_level=record.get("level", "deep"),
         has_tests=root is not None,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from audit.runtime.errors import InputError
-from audit.trace.coverage import NO_CHECK, Trace
+from audit.trace.coverage import Traceability
 from audit.trace.links import CodeLink, PytestLink, checkout
 from reference.paper.editions import line_marks
 from reference.paper.inventory import LINE_VERDICTS, Algorithm, AlgorithmLine, Entry, Erratum, Line, Section
@@ -45,7 +45,7 @@ def stale_rows(committed: str, generated: str) -> list[str]:
     return [row for row in rows if row[:1] in "+-" and not row.startswith(("+++", "---"))]
 
 
-def render(trace: Trace) -> str:
+def render(trace: Traceability) -> str:
     """The whole map."""
     parts = [HEADER, *_summary(trace)]
     for chapter in _chapters(trace):
@@ -65,7 +65,7 @@ def render(trace: Trace) -> str:
 # -------------------------------------------------------------------------------------------- sections
 
 
-def _chapters(trace: Trace) -> list[Section]:
+def _chapters(trace: Traceability) -> list[Section]:
     return [s for s in trace.inventory.sections if s.number and "." not in s.number]
 
 
@@ -73,10 +73,10 @@ def _chapter(section: str) -> str:
     return section.partition(".")[0]
 
 
-def _summary(trace: Trace) -> Iterator[str]:
+def _summary(trace: Traceability) -> Iterator[str]:
     inventory = trace.inventory
     statements = [s.id for s in inventory.statements]
-    without = sum(trace.verdict(id) == NO_CHECK for id in statements)
+    without = sum(trace.status(id) == "no check yet" for id in statements)
     yield (
         f"{len(statements)} statements ({without} without a check), {len(inventory.algorithms)} algorithms with "
         f"{sum(len(a.lines) for a in inventory.algorithms)} numbered lines, {len(inventory.equations)} labelled "
@@ -95,12 +95,12 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str
 # ------------------------------------------------------------------------------------------ statements
 
 
-def _statement_table(trace: Trace, entries: Sequence[Entry]) -> Iterator[str]:
+def _statement_table(trace: Traceability, entries: Sequence[Entry]) -> Iterator[str]:
     header = ("statement", "what it says", "code", "checks", "errata", "verdict")
     return _table(header, (_statement_row(trace, entry) for entry in entries))
 
 
-def _statement_row(trace: Trace, entry: Entry) -> tuple[str, ...]:
+def _statement_row(trace: Traceability, entry: Entry) -> tuple[str, ...]:
     return (
         f"**{getattr(entry, 'name', entry.id)}** `{entry.id}`",
         entry.title,
@@ -121,7 +121,7 @@ def code_cell(links: Sequence[CodeLink]) -> str:
     )
 
 
-def checks_cell(trace: Trace, id: str) -> str:
+def checks_cell(trace: Traceability, id: str) -> str:
     """Checks by name and kind; tests by file, counted by kind."""
     checks = [f"`{check.name}` ({check.kind}, {check.edition})" for check in trace.checks_of(id)]
     return "<br>".join([*checks, *_tests_by_file(trace.tests_of(id))])
@@ -142,7 +142,7 @@ def errata_cell(errata: Sequence[Erratum]) -> str:
 # ------------------------------------------------------------------------------------------ algorithms
 
 
-def _algorithm_table(trace: Trace, algorithm: Algorithm) -> Iterator[str]:
+def _algorithm_table(trace: Traceability, algorithm: Algorithm) -> Iterator[str]:
     yield f"\n### {algorithm.name} `{algorithm.id}`: {algorithm.title}\n"
     yield f"Verdict: {trace.verdict(algorithm.id)}. Code: {code_cell(trace.code_of(algorithm.id)) or 'none yet'}."
     if checks := checks_cell(trace, algorithm.id):
@@ -153,13 +153,13 @@ def _algorithm_table(trace: Trace, algorithm: Algorithm) -> Iterator[str]:
     yield from _table(header, rows)
 
 
-def _line_row(trace: Trace, algorithm: Algorithm, number: int, line: AlgorithmLine) -> tuple[str, ...]:
+def _line_row(trace: Traceability, algorithm: Algorithm, number: int, line: AlgorithmLine) -> tuple[str, ...]:
     marked = [body.edition for body in trace.bodies(algorithm) if number in line_marks(body.target)]
     errata = [e for e in trace.inventory.errata_of(algorithm.id) if number in e.lines_of(algorithm.id)]
     return f"L{number}", line.about, ", ".join(dict.fromkeys(marked)), errata_cell(errata), line_verdicts(trace, line)
 
 
-def line_verdicts(trace: Trace, line: AlgorithmLine) -> str:
+def line_verdicts(trace: Traceability, line: AlgorithmLine) -> str:
     """The verdicts on the stretch of text that is this line."""
     found = [e for e in trace.inventory.line_entries(*line.tex) if e.verdict != "prose"]
     return ", ".join(dict.fromkeys(e.verdict for e in found))
@@ -168,7 +168,7 @@ def line_verdicts(trace: Trace, line: AlgorithmLine) -> str:
 # ----------------------------------------------------------------------------------- the rest of the map
 
 
-def _tables(trace: Trace) -> Iterator[str]:
+def _tables(trace: Traceability) -> Iterator[str]:
     for table in trace.inventory.tables:
         yield f"\n## {table.name} `{table.id}`: {table.title}\n"
         rows = (
@@ -187,7 +187,7 @@ def _tables(trace: Trace) -> Iterator[str]:
         yield f"Whole table: {trace.verdict(table.id)}. Errata: {errata or '–'}."
 
 
-def _errata_table(trace: Trace) -> Iterator[str]:
+def _errata_table(trace: Traceability) -> Iterator[str]:
     yield "\n## Errata\n"
     rows = (
         (
@@ -202,7 +202,7 @@ def _errata_table(trace: Trace) -> Iterator[str]:
     yield from _table(("id", "severity", "what is wrong", "where", "counterexample"), rows)
 
 
-def _line_counts(trace: Trace) -> Iterator[str]:
+def _line_counts(trace: Traceability) -> Iterator[str]:
     yield "\n## Verdicts line by line\n"
     files = dict.fromkeys(line.file for line in trace.inventory.lines)
     by_file = {file: [line for line in trace.inventory.lines if line.file == file] for file in files}

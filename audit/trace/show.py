@@ -9,7 +9,7 @@ from typing import Any
 
 from audit.runtime.errors import InputError
 from audit.runtime.suggest import LOOSELY, did_you_mean
-from audit.trace.coverage import Trace
+from audit.trace.coverage import Traceability
 from audit.trace.links import ROOT, CodeLink
 from reference.paper.editions import line_marks, marks_in, numbered_body
 from reference.paper.inventory import Algorithm, Entry, Equation, Erratum, Statement, Table
@@ -17,7 +17,7 @@ from reference.paper.inventory import Algorithm, Entry, Equation, Erratum, State
 _LINE = re.compile(r"(.*?):(\d+)")
 
 
-def describe(trace: Trace, id: str | None) -> dict[str, Any]:
+def describe(trace: Traceability, id: str | None) -> dict[str, Any]:
     """What is known about an id, a printed name, an algorithm's line, an erratum, a function, a file's line."""
     if id is None:
         return _overview(trace)
@@ -40,7 +40,7 @@ def _folded(text: str) -> str:
     return re.sub(r"[\s.]+", "", text).lower()
 
 
-def _aliases(trace: Trace) -> dict[str, str]:
+def _aliases(trace: Traceability) -> dict[str, str]:
     """Printed names and ids, without case and blanks, to ids: "lemma5", "(16)", "table1"."""
     names = {_folded(e.id): e.id for e in trace.inventory.errata}
     for entry in trace.inventory.entries.values():
@@ -50,7 +50,7 @@ def _aliases(trace: Trace) -> dict[str, str]:
     return names
 
 
-def _nearest(trace: Trace, id: str) -> str:
+def _nearest(trace: Traceability, id: str) -> str:
     known = [*trace.inventory.entries, *(e.id for e in trace.inventory.errata), *(link.code for link in trace.code)]
     return did_you_mean(id, known, LOOSELY)
 
@@ -58,7 +58,7 @@ def _nearest(trace: Trace, id: str) -> str:
 # ------------------------------------------------------------------------------------ from the paper's end
 
 
-def _overview(trace: Trace) -> dict[str, Any]:
+def _overview(trace: Traceability) -> dict[str, Any]:
     inventory = trace.inventory
     entries: list[Statement | Algorithm | Equation | Table]
     entries = [*inventory.statements, *inventory.algorithms, *inventory.equations, *inventory.tables]
@@ -68,7 +68,7 @@ def _overview(trace: Trace) -> dict[str, Any]:
     }
 
 
-def _entry(trace: Trace, entry: Entry) -> dict[str, Any]:
+def _entry(trace: Traceability, entry: Entry) -> dict[str, Any]:
     inventory = trace.inventory
     data: dict[str, Any] = {
         "id": entry.id,
@@ -94,12 +94,12 @@ def _entry(trace: Trace, entry: Entry) -> dict[str, Any]:
     return data
 
 
-def _reference(trace: Trace, id: str) -> dict[str, str]:
+def _reference(trace: Traceability, id: str) -> dict[str, str]:
     entry = trace.inventory.entries[id]
     return {"id": id, "name": str(getattr(entry, "name", "")), "verdict": trace.verdict(id)}
 
 
-def _ties(trace: Trace, id: str) -> dict[str, Any]:
+def _ties(trace: Traceability, id: str) -> dict[str, Any]:
     return {
         "code": [_code_data(link) for link in trace.code_of(id)],
         "checks": [
@@ -114,7 +114,7 @@ def _code_data(link: CodeLink) -> dict[str, Any]:
     return {**data, "kind": link.kind, "edition": link.edition, "id": link.id}
 
 
-def _algorithm_line(trace: Trace, algorithm: Algorithm, number: int) -> dict[str, Any]:
+def _algorithm_line(trace: Traceability, algorithm: Algorithm, number: int) -> dict[str, Any]:
     line = algorithm.lines[number - 1]
     return {
         "line": number,
@@ -134,7 +134,7 @@ def _marked_sources(body: CodeLink, number: int) -> Iterator[str]:
             yield f"{body.path}:{place} ({body.edition}): {source.strip()}"
 
 
-def _part(trace: Trace, id: str) -> dict[str, Any]:
+def _part(trace: Traceability, id: str) -> dict[str, Any]:
     """A line of an algorithm, a row of a table, or a place inside an entry."""
     entry = trace.inventory.find(id)
     owner, _, number = id.partition("/")[0].rpartition(":")
@@ -147,7 +147,7 @@ def _part(trace: Trace, id: str) -> dict[str, Any]:
     return {**_entry(trace, entry), "place": id}
 
 
-def _erratum(trace: Trace, erratum: Erratum) -> dict[str, Any]:
+def _erratum(trace: Traceability, erratum: Erratum) -> dict[str, Any]:
     return {
         "id": erratum.id,
         "title": erratum.title,
@@ -165,7 +165,7 @@ def _erratum(trace: Trace, erratum: Erratum) -> dict[str, Any]:
     }
 
 
-def _reference_place(trace: Trace, place: str) -> dict[str, str]:
+def _reference_place(trace: Traceability, place: str) -> dict[str, str]:
     entry = trace.inventory.find(place)
     assert entry is not None
     return {**_reference(trace, entry.id), "id": place}
@@ -174,7 +174,7 @@ def _reference_place(trace: Trace, place: str) -> dict[str, str]:
 # ------------------------------------------------------------------------------------- from the code's end
 
 
-def _code(trace: Trace, name: str) -> list[CodeLink]:
+def _code(trace: Traceability, name: str) -> list[CodeLink]:
     """The linked functions that a name points to: a function, a module, a file, or a file's line."""
     exact = [link for link in trace.code if name in (link.code, link.code.replace(":", "."), link.module, link.path)]
     if exact:
@@ -187,7 +187,7 @@ def _code(trace: Trace, name: str) -> list[CodeLink]:
     return [link for link in trace.code if link.path == path and link.lines()[0] <= number <= link.lines()[1]]
 
 
-def _functions(trace: Trace, name: str, links: Sequence[CodeLink]) -> dict[str, Any]:
+def _functions(trace: Traceability, name: str, links: Sequence[CodeLink]) -> dict[str, Any]:
     known = trace.inventory
     rows = []
     for link in links:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from audit.auditor.targets.run import Run
 from audit.auditor.targets.sampling import (
     CHECK,
     BlockName,
@@ -27,17 +28,23 @@ CALLS = 8
 PREFLIGHT_CALLS = 3 * CALLS + 1
 """Calls of a pair in all: both sides, the first again, one for the check of the input."""
 
-
-@dataclass(frozen=True)
-class Preflight:
-    """What the first calls showed."""
-
-    width: int
-    findings: list[Finding]
+MUTATES_INPUT = Finding(
+    "mutates-input", "the mechanism changes the dataset it is given; each call gets its own copy here"
+)
 
 
-def preflight(target: Target, pair: Pair, seed: int) -> Preflight:
-    """Draw a little from both sides of a pair; raise `TargetError` if nothing can be tested."""
+def preflight(run: Run) -> float:
+    """Draw a little from every pair and note what stands out; the seconds that a call took, about."""
+    begun = time.monotonic()
+    for pair in run.pairs:
+        width, findings = _first_calls(run.target, pair, run.seed)
+        run.width = max(run.width, width)
+        run.note(findings)
+    return (time.monotonic() - begun) / (len(run.pairs) * PREFLIGHT_CALLS)
+
+
+def _first_calls(target: Target, pair: Pair, seed: int) -> tuple[int, list[Finding]]:
+    """The leaves of an output and the findings on both sides of a pair; `TargetError` if nothing can be tested."""
     findings: list[Finding] = []
     before = copy.deepcopy((pair.dataset, pair.neighbour)) if isinstance(target, CallableTarget) else None
     name = BlockName(seed, CHECK, pair.index, 0)
@@ -55,7 +62,7 @@ def preflight(target: Target, pair: Pair, seed: int) -> Preflight:
     if before is not None and isinstance(target, CallableTarget):
         findings += _mutation(target, before, name)
     findings += _repeatability(target, pair, name, outputs[0])
-    return Preflight(max(t.width for t in tables), findings)
+    return max(t.width for t in tables), findings
 
 
 def _fail_alike(outputs: Sequence[Any]) -> bool:
@@ -79,7 +86,7 @@ def _mutation(target: CallableTarget, before: tuple[Any, Any], name: BlockName) 
     probe.outputs(Pair(None, None), np.zeros(1, dtype=int), name)
     if same(handed, before[0]):
         return []
-    return [Finding("mutates-input", "the mechanism changes the dataset it is given; each call gets its own copy here")]
+    return [MUTATES_INPUT]
 
 
 def _repeatability(target: Target, pair: Pair, name: BlockName, first: Any) -> list[Finding]:

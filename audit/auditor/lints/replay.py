@@ -34,6 +34,7 @@ from scipy import optimize, special
 
 from audit.auditor.lints.recorder import Addition, NoiseCall, Trace
 from audit.auditor.lints.subject import Subject
+from audit.auditor.terms.claim import Claim
 from audit.auditor.terms.naming import listed, names
 from audit.auditor.terms.outputs import flatten
 from audit.auditor.terms.result import Finding
@@ -274,18 +275,18 @@ def amplified(epsilon: float, share: float) -> float:
 # ------------------------------------------------------------------------------------------------------ findings
 
 
-def replay_findings(subject: Subject, runs: Sequence[Replayed], epsilon: float, delta: float) -> list[Finding]:
+def replay_findings(subject: Subject, runs: Sequence[Replayed], claim: Claim) -> list[Finding]:
     """What the replays show."""
     if not runs:
         return []
     size = subject.size
-    findings = _sensitivity(runs, epsilon, delta, size) or _together(runs, epsilon, delta)
+    findings = _sensitivity(runs, claim, size) or _together(runs, claim)
     if all(r.followed(size) for r in runs):
-        findings += _open_paths(runs, epsilon)
+        findings += _open_paths(runs, claim.epsilon)
     return findings
 
 
-def _sensitivity(runs: Sequence[Replayed], epsilon: float, delta: float, size: int | None) -> list[Finding]:
+def _sensitivity(runs: Sequence[Replayed], claim: Claim, size: int | None) -> list[Finding]:
     """The first sum whose noise is too small, in the order of the mechanism."""
     random_use = not all(r.followed(size) and not _chooses(r) for r in runs)
     positions = sorted({(c.call.index, i) for r in runs for i, c in enumerate(r.comparisons)})
@@ -296,29 +297,34 @@ def _sensitivity(runs: Sequence[Replayed], epsilon: float, delta: float, size: i
             continue
         share = max(_share(len(met), len(runs)), _batch_share(runs, call, size)) if random_use else 1.0
         leaves = _continuous_leaves(runs)
-        losses = [amplified(loss(c, min(0.5, delta / share), leaves), share) for c in met]
+        losses = [amplified(loss(c, min(0.5, claim.delta / share), leaves), share) for c in met]
         typical = float(np.sort(losses)[(len(losses) - 1) // 2])
-        if typical > epsilon * (1 + 1e-6) + 1e-9:
+        if typical > _beyond(claim):
             at = int(np.argsort(losses)[(len(losses) - 1) // 2])
-            return [_too_small(met[at], typical, epsilon, delta, share, leaves)]
+            return [_too_small(met[at], typical, claim, share, leaves)]
     return []
 
 
-def _together(runs: Sequence[Replayed], epsilon: float, delta: float) -> list[Finding]:
+def _beyond(claim: Claim) -> float:
+    """A loss above this exceeds the claim by more than rounding."""
+    return claim.epsilon * (1 + 1e-6) + 1e-9
+
+
+def _together(runs: Sequence[Replayed], claim: Claim) -> list[Finding]:
     """Sums that are published as they are and each keep the claim, but not all of them together."""
     published = [_published(r) for r in runs]
     for family in sorted({c.call.distribution for met in published for c in met} & {"laplace", "normal"}):
         moved = [_in_one([c for c in met if c.call.distribution == family]) for met in published]
         if any(len(m) < 2 or m.shape != moved[0].shape or not np.allclose(m, moved[0], rtol=1e-9) for m in moved):
             continue
-        length = float(np.sqrt((moved[0] ** 2).sum()))
+        length, delta = float(np.sqrt((moved[0] ** 2).sum())), claim.delta
         found = gaussian_epsilon(length, delta) if family == "normal" else laplace_vector_epsilon(moved[0], delta)
-        if found > epsilon * (1 + 1e-6) + 1e-9:
+        if found > _beyond(claim):
             sites = sorted({c.call.site for c in published[0] if c.call.distribution == family})
             message = (
                 f"{moved[0].size} numbers with {family} noise of their own are published that differ between the"
                 f" neighbours on the same draws (noise drawn at {listed(sites)}): a loss of ε = {found:.4g} at"
-                f" δ = {delta:g} for all of them together, claimed {epsilon:g}"
+                f" δ = {delta:g} for all of them together, claimed {claim.epsilon:g}"
             )
             return [Finding("composition", message, {"sites": sites, "epsilon": found})]
     return []
@@ -376,7 +382,7 @@ def _norm(entries: np.ndarray, distribution: str, leaves: int) -> float:
     return float(entries.sum() if distribution == "laplace" else entries.max())
 
 
-def _too_small(c: Comparison, found: float, epsilon: float, delta: float, share: float, leaves: int) -> Finding:
+def _too_small(c: Comparison, found: float, claim: Claim, share: float, leaves: int) -> Finding:
     difference = np.asarray(c.difference, dtype=float)
     norm = _norm(np.abs(difference), c.call.distribution, leaves)
     scale = float(np.max(np.asarray(c.scale, dtype=float)))
@@ -388,10 +394,10 @@ def _too_small(c: Comparison, found: float, epsilon: float, delta: float, share:
         )
         return Finding("shared-noise", message, {"site": c.call.site, "difference": norm, "scale": scale})
     at_random = "" if share >= 1 else f" (met in a share of at least {share:.2g} of the runs)"
-    pure = " (Gaussian noise is never private at δ = 0)" if delta == 0 and "normal" in c.call.distribution else ""
+    pure = " (Gaussian noise is never private at δ = 0)" if claim.delta == 0 and "normal" in c.call.distribution else ""
     message = (
         f"on the same draws the neighbours differ by {norm:.4g} where {what} is added{at_random}: a loss of"
-        f" ε = {found:.4g} at δ = {delta:g} for this sum alone, claimed {epsilon:g}{pure}"
+        f" ε = {found:.4g} at δ = {claim.delta:g} for this sum alone, claimed {claim.epsilon:g}{pure}"
     )
     return Finding("sensitivity", message, {"site": c.call.site, "difference": norm, "scale": scale, "epsilon": found})
 

@@ -13,21 +13,23 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from scipy import special
+from scipy import special, stats
 
-from audit.auditor.lints.preflight import after_run
+from audit.auditor.lints.preflight import MUTATES_INPUT
 from audit.auditor.lints.recorder import NoiseCall, Recorder, Trace
 from audit.auditor.lints.replay import Replayed, replay, replay_findings
 from audit.auditor.lints.subject import Subject
 from audit.auditor.targets.containment import Watch, contained
 from audit.auditor.targets.sampling import CallableTarget, Pair
+from audit.auditor.terms.claim import Claim
 from audit.auditor.terms.naming import listed, names
+from audit.auditor.terms.options import Make
 from audit.auditor.terms.outputs import EXACT_BITS, UNREAD, Raised, Table, flatten, tabulate
 from audit.auditor.terms.result import Finding
 
@@ -44,6 +46,22 @@ MORE = 8
 """Calls at the larger ε beyond those at the claimed one: the rank test needs about 60 in all."""
 SMALL_SEEDS = 2**16
 
+Runs = tuple[list[Trace], list[Trace]]
+"""Recorded runs on the dataset and on the neighbour."""
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What an inspection may spend: recorded calls a side, calls in all, and time.
+
+    When the latter two are used up no more calls are begun, except for the few without which nothing can be said (and
+    those at the larger ε).
+    """
+
+    calls: int
+    most: int | None = None
+    seconds: float | None = None
+
 
 @dataclass
 class Inspection:
@@ -52,7 +70,7 @@ class Inspection:
     findings: list[Finding]
     noise: list[str]
     calls: int
-    runs: tuple[list[Trace], list[Trace]] = field(repr=False, default=([], []))
+    runs: Runs = field(repr=False, default=([], []))
 
     def __str__(self) -> str:
         lines = [f"{self.calls} calls, {len(self.findings)} findings"]
@@ -60,60 +78,39 @@ class Inspection:
 
 
 def inspect(
-    mechanism: Callable[..., Any] | CallableTarget,
-    dataset: Any,
-    neighbour: Any,
-    *,
-    epsilon: float,
-    delta: float = 0.0,
-    seed: int = 0,
-    release: Any = None,
-    make: Callable[[float], Callable[..., Any]] | None = None,
-    calls: int | None = None,
-    timeout: float | None = 60.0,
-    seconds: float | None = None,
-    most: int | None = None,
+    target: CallableTarget, pair: Pair, claim: Claim, allowance: Allowance, *, seed: int = 0, make: Make | None = None
 ) -> Inspection:
     """Look at a mechanism through recorded calls on both datasets and replays; with `make(epsilon)`, at its response
-    to ε. After `seconds`, or `most` calls, no more are begun, except for the few without which nothing can be said
-    (and those at the larger ε).
+    to ε.
     """
-    target = mechanism if isinstance(mechanism, CallableTarget) else CallableTarget(mechanism, release, timeout)
-    pair = Pair(dataset, neighbour)
-    calls = enough_calls(epsilon, delta) if calls is None else calls
-    with Watch(timeout) as watch, contained(target.noticed, seed), Recorder((target.mechanism, make)) as recorder:
+    seconds = allowance.seconds
+    watched = Recorder((target.mechanism, make))
+    with Watch(target.timeout) as watch, contained(target.noticed, seed), watched as recorder:
         deadline = None if seconds is None else time.monotonic() + seconds
-        subject = Subject(target, pair, recorder, watch, seed, deadline, most)
-        runs = _runs(subject, calls)
+        subject = Subject(target, pair, recorder, watch, seed, deadline, allowance.most)
+        runs = _runs(subject, allowance.calls)
         replays = replay(subject, runs[0])
         findings = [
-            *_outputs(runs, epsilon, delta),
+            *_outputs(runs, claim),
             *_unread(runs),
             *_seeds(runs),
             *_repeated_floats(runs),
             *_locations(runs),
-            *_one_sided(runs, epsilon, delta),
-            *replay_findings(subject, replays, epsilon, delta),
+            *_one_sided(runs, claim),
+            *replay_findings(subject, replays, claim),
             *_no_effect(replays),
+            *([MUTATES_INPUT] if subject.mutated else []),
         ]
-        if subject.mutated:
-            findings.append(
-                Finding(
-                    "mutates-input", "the mechanism changes the dataset it is given; each call gets its own copy here"
-                )
-            )
         used = subject.calls
         if make is not None and not subject.out_of_time:
-            response, more = _response(make, subject, runs[0], replays, epsilon)
+            response, more = _response(make, subject, runs[0], replays, claim.epsilon)
             findings, used = findings + response, used + more
-    if target is not mechanism:
-        findings += after_run(target)
     return Inspection(_once(findings), _sites(runs), used, runs)
 
 
-def _runs(subject: Subject, calls: int) -> tuple[list[Trace], list[Trace]]:
+def _runs(subject: Subject, calls: int) -> Runs:
     """Fresh runs on both sides in turn."""
-    runs: tuple[list[Trace], list[Trace]] = [], []
+    runs: Runs = [], []
     while len(runs[0]) < calls and (len(runs[0]) < FEWEST_CALLS or not subject.late):
         for side in (0, 1):
             runs[side].append(subject.record(side))
@@ -125,24 +122,25 @@ def _once(findings: Sequence[Finding]) -> list[Finding]:
     return list({f.kind: f for f in reversed(findings)}.values())[::-1]
 
 
-def _sites(runs: tuple[list[Trace], list[Trace]]) -> list[str]:
+def _sites(runs: Runs) -> list[str]:
     """Each line that draws, as it was first seen."""
     return list({(c.site, c.method): str(c) for t in [*runs[0], *runs[1]] for c in t.calls}.values())
 
 
-def significant(epsilon: float, delta: float, calls: int) -> bool:
+def significant(claim: Claim, calls: int) -> bool:
     """Whether "always here, never there" in so many calls a side is beyond chance (see above)."""
-    return 2 * calls * _log_chance(epsilon, delta) <= math.log(LEVEL)
+    return 2 * calls * _log_chance(claim) <= math.log(LEVEL)
 
 
-def _log_chance(epsilon: float, delta: float) -> float:
-    q = float(special.expit(epsilon))
-    return math.log(q + (1 - q) * delta)
+def _log_chance(claim: Claim) -> float:
+    """ln s, see above."""
+    q = float(special.expit(claim.epsilon))
+    return math.log(q + (1 - q) * claim.delta)
 
 
-def enough_calls(epsilon: float, delta: float) -> int:
+def enough_calls(claim: Claim) -> int:
     """Calls a side that make "always here, never there" significant; CALLS if that takes fewer, or more than it may."""
-    chance = _log_chance(epsilon, delta)
+    chance = _log_chance(claim)
     needed = math.ceil(math.log(LEVEL) / (2 * chance)) if chance < 0 else MOST_CALLS + 1
     return needed if CALLS <= needed <= MOST_CALLS else CALLS
 
@@ -154,26 +152,26 @@ def _outcome(trace: Trace) -> Any:
     return Raised(trace.error) if trace.error else trace.output
 
 
-def _outputs(runs: tuple[list[Trace], list[Trace]], epsilon: float, delta: float) -> list[Finding]:
+def _outputs(runs: Runs, claim: Claim) -> list[Finding]:
     sides = [[_outcome(t) for t in side] for side in runs]
     calls = len(sides[0])
-    sure = significant(epsilon, delta, calls)
+    beyond_chance = significant(claim, calls)
     tables = [tabulate(side, EXACT_BITS) for side in sides]
     keys = [np.unique(t.keys) for t in tables]
     drew = any(t.calls for side in runs for t in side) or any(len(k) > 1 for k in keys)
     shapes = [{_shape(o) for o in side} for side in sides]
     if not (shapes[0] & shapes[1]):
-        return [_shape_finding(sides, calls)] if sure or not drew else []
+        return [_shape_finding(sides, calls)] if beyond_chance or not drew else []
     if len(keys[0]) == len(keys[1]) == 1:
         differs = keys[0][0] != keys[1][0]
-        if (differs and sure) or (not drew and calls >= CALLS):
+        if (differs and beyond_chance) or (not drew and calls >= CALLS):
             word = "and they differ between the datasets" if differs else "on both datasets"
             return [Finding("deterministic", f"the outputs never varied in {calls} calls a side, {word}")]
         return []
-    return _constant_leaves(tables, calls, names(sides[0][0])) if sure else []
+    return _constant_leaves(tables, calls, names(sides[0][0])) if beyond_chance else []
 
 
-def _unread(runs: tuple[list[Trace], list[Trace]]) -> list[Finding]:
+def _unread(runs: Runs) -> list[Finding]:
     """Parts of the output that nothing is concluded from."""
     leaves = [leaf for t in (runs[0][0], runs[1][0]) for leaf in flatten(_outcome(t))[0]]
     names = sorted({x[len(UNREAD) : -1] for x in leaves if isinstance(x, str) and x.startswith(UNREAD)})
@@ -229,7 +227,7 @@ def _constant_leaves(tables: Sequence[Table], calls: int, named: list[str]) -> l
 # ------------------------------------------------------------------------------------------------- seeds
 
 
-def _seeds(runs: tuple[list[Trace], list[Trace]]) -> list[Finding]:
+def _seeds(runs: Runs) -> list[Finding]:
     """Generators that are seeded inside the call so that noise repeats."""
     traces = [*runs[0], *runs[1]]
     seeds = [(what, seed) for t in traces for what, seed in t.seeds if isinstance(seed, int | np.integer)]
@@ -270,7 +268,7 @@ def _noise_follows(traces: Sequence[Trace]) -> bool:
     return any(t.noise and t.seeds for t in traces)
 
 
-def _repeated_floats(runs: tuple[list[Trace], list[Trace]]) -> list[Finding]:
+def _repeated_floats(runs: Runs) -> list[Finding]:
     """Numbers with many digits that come out twice on one dataset and never on both: noise does not do that.
 
     Left out are whole numbers, the smallest and largest of a side (where a clipped output repeats), and mechanisms
@@ -320,7 +318,7 @@ def _grid(x: float) -> float:
 # --------------------------------------------------------------------------------------------- noise calls
 
 
-def _locations(runs: tuple[list[Trace], list[Trace]]) -> list[Finding]:
+def _locations(runs: Runs) -> list[Finding]:
     """`laplace(b)` or `normal(σ)`: one argument, which is the location; the scale stays 1."""
     for a, b in zip(runs[0], runs[1], strict=False):
         for x, y in zip(a.noise, b.noise, strict=False):
@@ -331,10 +329,10 @@ def _locations(runs: tuple[list[Trace], list[Trace]]) -> list[Finding]:
     return []
 
 
-def _one_sided(runs: tuple[list[Trace], list[Trace]], epsilon: float, delta: float) -> list[Finding]:
+def _one_sided(runs: Runs, claim: Claim) -> list[Finding]:
     """Lines that draw noise in every call on one dataset and in none on the other."""
     calls = len(runs[0])
-    if not significant(epsilon, delta, calls):
+    if not significant(claim, calls):
         return []
     counts = [Counter(site for t in side for site in {c.site for c in t.noise}) for side in runs]
     for side in (0, 1):
@@ -368,7 +366,7 @@ def _no_effect(replays: Sequence[Replayed]) -> list[Finding]:
 
 
 def _response(
-    make: Callable[[float], Callable[..., Any]],
+    make: Make,
     subject: Subject,
     base: list[Trace],
     replays: Sequence[Replayed],
@@ -441,7 +439,7 @@ def _spread(base: list[Trace], larger: list[Trace], epsilon: float) -> list[Find
         if not all(isinstance(x, float) for c in columns for x in c) or len(set(columns[0])) < 3:
             continue
         away = [np.abs(np.array(c, dtype=float) - np.median(np.array(c, dtype=float))) for c in columns]
-        p = _rank_test(away[1], away[0])
+        p = float(stats.mannwhitneyu(away[1], away[0], alternative="greater", method="asymptotic").pvalue)
         if p * min(width, 16) <= LEVEL:
             message = (
                 f"{names(_outcome(base[0]))[leaf]} spreads more at ε = {STEP * epsilon:g} than at ε = {epsilon:g} (rank"
@@ -449,10 +447,3 @@ def _spread(base: list[Trace], larger: list[Trace], epsilon: float) -> list[Find
             )
             return [Finding("noise-grows-with-epsilon", message, {"p": p})]
     return []
-
-
-def _rank_test(large: np.ndarray, small: np.ndarray) -> float:
-    """One-sided p-value of the Wilcoxon–Mann–Whitney test that `large` tends to be larger (normal approximation)."""
-    m, n = len(large), len(small)
-    wins = float((large[:, None] > small).sum() + 0.5 * (large[:, None] == small).sum())
-    return float(special.ndtr(-(wins - m * n / 2 - 0.5) / math.sqrt(m * n * (m + n + 1) / 12)))

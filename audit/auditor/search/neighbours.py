@@ -1,8 +1,8 @@
 """Looking for the pair of neighbours on which a mechanism leaks most.
 
 The caller describes the datasets (`Space`); the search tries patterns (all low, all high, zeros, mixed), replaces or
-removes one record by extremes, zeros, clip thresholds, NaN and infinities, keeps the pairs that look most promising
-on a few draws, and climbs from them. Its draws are its own: the test that follows uses fresh ones, so nothing that
+removes one record by extremes, zeros, clip thresholds, NaN and infinities, keeps the pairs that leak most on
+a few draws, and climbs from them. Its draws are its own: the test that follows uses fresh ones, so nothing that
 happens here can raise a false alarm.
 """
 
@@ -11,30 +11,24 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy import special
 
 from audit.auditor.learn.scores import learn_held_out
-from audit.auditor.targets.sampling import SEARCH, BlockName, Pair, Target, TargetError, draw_block
+from audit.auditor.targets.run import Run
+from audit.auditor.targets.sampling import SEARCH, BlockName, Pair, TargetError, draw_block
 from audit.auditor.terms.outputs import concatenate
 from audit.auditor.terms.relation import same
 from audit.auditor.terms.result import Finding
 
 SHARE = 0.25
 """Of all draws, the part that the search may use."""
+LEAST_GAIN = 0.05
+"""Of log-odds that a move must gain to be kept: chosen, about the noise of an estimate; it decides power only."""
 FIRST_LOOK = 200
 """Draws on a pair before it is compared with others."""
-
-
-class AuditUnderWay(Protocol):
-    """What the search needs of the audit that asked for it: what to sample, and its draws, of which it spends some."""
-
-    target: Target
-    seed: int
-    draws: int
-    findings: list[Finding]
 
 
 @dataclass(frozen=True)
@@ -139,14 +133,14 @@ def candidates(space: Space) -> Iterator[tuple[list[Any], list[Any]]]:
             yield base, [value, *base[1:]]
 
 
-def find_pairs(run: AuditUnderWay, description: Any) -> list[Pair]:
-    """The most promising pair of the space, found with at most SHARE of the draws."""
+def find_pairs(run: Run, description: Any) -> list[Pair]:
+    """The pair of the space that leaks most, found with at most SHARE of the draws."""
     try:
         space = Space.parse(description)
     except TypeError as error:
         raise ValueError(f"a space could not be read: {error}") from None
     budget = int(SHARE * run.draws)
-    search = _Search(run, space, np.random.default_rng([run.seed, SEARCH]), budget)
+    search = _PairSearch(run, space, np.random.default_rng([run.seed, SEARCH]), budget)
     best = search.best()
     run.draws -= search.used
     run.findings.append(
@@ -160,8 +154,8 @@ def find_pairs(run: AuditUnderWay, description: Any) -> list[Pair]:
 
 
 @dataclass
-class _Search:
-    run: AuditUnderWay
+class _PairSearch:
+    run: Run
     space: Space
     rng: np.random.Generator
     budget: int
@@ -176,20 +170,20 @@ class _Search:
             if found and self.used + size > self.budget // 2:
                 break
             pair = self._pair(dataset, neighbour)
-            found.append((self.promise(pair, size), pair))
+            found.append((self.leakage(pair, size), pair))
         if not found:
             raise TargetError("the space holds no two different records: nothing could be tested")
         found = sorted(found, key=lambda f: -f[0])[:4]
-        found = sorted(((self.promise(p, 3 * size), p) for _, p in found), key=lambda f: -f[0])
+        found = sorted(((self.leakage(p, 3 * size), p) for _, p in found), key=lambda f: -f[0])
         return self._climb(found[0], 3 * size)
 
     def _climb(self, start: tuple[float, Pair], size: int) -> Pair:
         value, pair = start
         while self.used + size <= self.budget:
             moved = self._neighbouring(pair)
-            promise = self.promise(moved, size)
-            if promise > value + 0.05:
-                value, pair = promise, moved
+            found = self.leakage(moved, size)
+            if found > value + LEAST_GAIN:
+                value, pair = found, moved
         return pair
 
     def _neighbouring(self, pair: Pair) -> Pair:
@@ -208,8 +202,8 @@ class _Search:
         self.tried += 1
         return Pair(dataset, neighbour, self.tried)
 
-    def promise(self, pair: Pair, size: int) -> float:
-        """How well labels can be guessed: the log-odds of the surest tenth, held out."""
+    def leakage(self, pair: Pair, size: int) -> float:
+        """How well labels can be guessed: the log-odds of the most confident tenth, held out."""
         blocks = [
             draw_block(self.run.target, pair, BlockName(self.run.seed, SEARCH, pair.index, i), size // 2)
             for i in (0, 1)

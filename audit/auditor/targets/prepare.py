@@ -5,6 +5,7 @@ draws.
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,32 +17,32 @@ from audit.auditor.targets.estimator import Estimator, accepts, fresh_seed
 from audit.auditor.targets.isolate import IsolatedTarget
 from audit.auditor.targets.sampling import CallableTarget, Target
 from audit.auditor.targets.stored import StoredTarget
+from audit.auditor.terms.options import Code
 
 
 def prepare(
     mechanism: Callable[..., Any] | Target,
+    code: Code,
+    store: str | os.PathLike[str] | None = None,
     *,
-    release: Any = None,
-    timeout: float | None = None,
     seed_arg: str | None = None,
-    setup: Callable[[], Any] | None = None,
-    isolate: bool = False,
-    store: str | Path | None = None,
 ) -> Target:
-    """A target. `setup()` is called once and its result handed to every call as a third argument."""
+    """A target. `setup()` is called once and its result handed to every call as a third argument; `seed_arg` gets a
+    fresh seed in every call.
+    """
     if hasattr(mechanism, "outputs"):
         target: Target = mechanism  # type: ignore[assignment]
     else:
         made: Any = Estimator(mechanism) if inspect.isclass(mechanism) and hasattr(mechanism, "fit") else mechanism
-        if setup is not None:
-            made = with_setup(made, setup)
+        if code.setup is not None:
+            made = with_setup(made, code.setup)
         if seed_arg is not None:
             made = with_fresh_seeds(made, seed_arg)
-        target = CallableTarget(made, release, timeout)
-        if isolate:
+        target = CallableTarget(made, code.release, code.timeout)
+        if code.isolate:
             target = IsolatedTarget(target)
     if store is not None:
-        target = StoredTarget(target, store, getattr(mechanism, "__name__", type(mechanism).__name__))
+        target = StoredTarget(target, Path(store), getattr(mechanism, "__name__", type(mechanism).__name__))
     return target
 
 

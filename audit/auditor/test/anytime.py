@@ -32,7 +32,7 @@ from scipy import special
 from audit.auditor.learn.scores import Score
 from audit.auditor.targets.sampling import TEST, BlockName, Pair, Target, draw_block
 from audit.auditor.terms.outputs import Table, concatenate
-from audit.auditor.test.plan import confidence, guess
+from audit.auditor.test.plan import guess, margin
 
 Array = np.ndarray
 
@@ -48,27 +48,27 @@ FLOOR = 0.05
 """A factor never falls below this."""
 
 
-def stakes(epsilon: Array, sure: Array, delta: float) -> tuple[Array, Array]:
+def stakes(epsilon: Array, margins: Array, delta: float) -> tuple[Array, Array]:
     """λ(z) for each ε (rows) and output (columns), and the caps c: Kelly's stake for the estimated chance of success.
 
     With success probability p the growth-optimal stake is (p − q)/(q(1−q)), none if p ≤ q.
     """
     q = special.expit(epsilon)[:, None]
-    p = special.expit(sure)[None, :]
+    p = special.expit(margins)[None, :]
     cap = (1 - FLOOR) / (q + (1 - q) * delta)
     return np.minimum(np.maximum(p - q, 0.0) / (q * (1 - q)), cap), cap[:, 0]
 
 
-def log_factors(epsilon: Array, sure: Array, right: Array, delta: float, cap: Array) -> Array:
+def log_factors(epsilon: Array, margins: Array, right: Array, delta: float, cap: Array) -> Array:
     """The logarithm of each draw's factor, for each ε (rows). `cap` ≤ the cap of `stakes`, fixed before the draws."""
     q = special.expit(epsilon)[:, None]
-    stake = np.minimum(stakes(epsilon, sure, delta)[0], cap[:, None])
+    stake = np.minimum(stakes(epsilon, margins, delta)[0], cap[:, None])
     return np.asarray(np.log1p(stake * (right[None, :] - q) - cap[:, None] * (1 - q) * delta))
 
 
-def _sure(logits: Array, errors: Array) -> Array:
-    """How sure the guess of a draw's label is."""
-    return confidence("either", logits, errors)
+def _margin(logits: Array, errors: Array) -> Array:
+    """The margin of the guess of a draw's label, whichever it is."""
+    return margin("either", logits, errors)
 
 
 @dataclass
@@ -161,15 +161,15 @@ class Betting:
         block = draw_block(self.target, self.pairs[index], name, size, self.bits)
         if past.score is not None:
             logits, errors = past.score.logit(block.values)
-            sure, right = _sure(logits, errors), guess("either", logits) == (block.labels == 1)
+            margins, right = _margin(logits, errors), guess("either", logits) == (block.labels == 1)
             cap = self._cap(past)
-            steps = log_factors(self.grid, sure, right.astype(float), self.delta, cap)
+            steps = log_factors(self.grid, margins, right.astype(float), self.delta, cap)
             path = self.capital[:, None] + np.cumsum(steps, axis=1)
             self.best = np.maximum(self.best, path.max(axis=1))
             self.capital = path[:, -1]
             claim = int(np.searchsorted(self.grid, self.epsilon))
             past.gain += float(steps[claim].sum())
-            staked = stakes(self.grid[[claim]], sure, self.delta)[0][0] > 0
+            staked = stakes(self.grid[[claim]], margins, self.delta)[0][0] > 0
             self.bets += int(staked.sum())
             self.right += int((right & staked).sum())
         past.add(block.values, block.labels)
@@ -178,5 +178,5 @@ class Betting:
         """The largest stake used on the past, for each ε: with δ > 0 an unused cap costs money."""
         if self.delta == 0 or past.score is None:
             return stakes(self.grid, np.array([40.0]), self.delta)[1]
-        sure = _sure(*past.score.logit(past.tables[-1]))
-        return np.asarray(stakes(self.grid, sure, self.delta)[0].max(axis=1))
+        margins = _margin(*past.score.logit(past.tables[-1]))
+        return np.asarray(stakes(self.grid, margins, self.delta)[0].max(axis=1))

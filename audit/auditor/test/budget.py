@@ -1,4 +1,4 @@
-"""What a budget buys, before it is spent.
+"""How a budget is divided, and what it buys before it is spent.
 
 The strongest outcome of a test with N draws is that every selected guess is right. With n selected draws (n fixed by
 the burn-in) the bound is then the largest ε with P(W ≥ n) ≤ α (`audit.auditor.test.confidence`); the largest over n is
@@ -8,71 +8,66 @@ what N and δ can certify at best, whatever the mechanism.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from functools import cache
 
 import numpy as np
 
+from audit.auditor.terms.claim import Claim
 from audit.auditor.test.confidence import Selection, lower_bound
 
-BURN_IN = 0.5
-"""Share of a small budget that is used for learning."""
+BURN_LEAST, BURN_SHARE = 1500, 0.2
+"""The burn-in has this many draws and this share of all, but at most half: chosen; validity does not depend on it, only
+power.
+"""
+BURN_LIMIT = 100_000
+"""Draws of the burn-in at most: chosen; a score learns little from more."""
+BURN_ENTRIES = 16_000_000
+"""Numbers of the burn-in at most (draws times leaves of an output): 128 MB as floats."""
+BURN_LONG = 2000
+"""Draws of the burn-in that even the longest outputs get."""
+LEAST_TEST = 5
+"""Draws that are left to the test of the smallest budget."""
 
 
-@dataclass(frozen=True)
-class Budget:
-    """Milliseconds a call, the draws that the time buys, and the largest ε that these can certify."""
-
-    milliseconds: float
-    draws: int
-    largest_epsilon: float
-    delta: float
-    confidence: float
-
-    def __str__(self) -> str:
-        return (
-            f"{self.milliseconds:.3g} ms a call: {self.draws} draws in all; no audit with {self.draws} draws at"
-            f" δ = {self.delta:g} and {100 * self.confidence:g} % confidence can certify more than"
-            f" ε = {self.largest_epsilon:.3g}"
-        )
+def burn_in(draws: int, width: int = 1) -> int:
+    """How many of the draws the burn-in has; `width` is the number of leaves of an output."""
+    wanted = min(draws / 2, BURN_LEAST + BURN_SHARE * draws)
+    return int(min(wanted, BURN_LIMIT, max(BURN_LONG, BURN_ENTRIES // width), draws - LEAST_TEST))
 
 
-def largest_epsilon(draws: int, delta: float = 0.0, confidence: float = 0.95) -> float:
-    """The largest lower bound on ε that `draws` test draws can give."""
+def largest_epsilon(draws: int, delta: float, alpha: float) -> float:
+    """The largest lower bound on ε that `draws` test draws can give at level α."""
     if draws < 1:
         return 0.0
-    sizes = (
-        [draws] if delta == 0 else sorted({max(1, round(draws * share)) for share in np.geomspace(1 / draws, 1.0, 24)})
+
+    @cache
+    def bound(n: int) -> float:
+        return lower_bound(Selection(n, n, draws, delta), alpha)
+
+    if delta == 0:
+        return bound(draws)
+    sizes = sorted({max(1, round(size)) for size in np.geomspace(1, draws, 24)})
+    at = max(range(len(sizes)), key=lambda i: bound(sizes[i]))
+    return bound(_peak(bound, sizes[max(at - 1, 0)], sizes[min(at + 1, len(sizes) - 1)]))
+
+
+def _peak(value: Callable[[int], float], low: int, high: int) -> int:
+    """Where a function that rises and then falls is largest among the whole numbers of a range."""
+    while high - low > 2:
+        third = (high - low) // 3
+        if value(low + third) < value(high - third):
+            low += third
+        else:
+            high -= third
+    return max(range(low, high + 1), key=value)
+
+
+def announcement(seconds_a_call: float, draws: int, tested: int, claim: Claim, alpha: float) -> str:
+    """The line that says what a budget of so many draws, `tested` of them after the burn-in, can certify at best."""
+    most = math.ceil(100 * largest_epsilon(tested, claim.delta, alpha)) / 100
+    return (
+        f"{1000 * seconds_a_call:.3g} ms a call: {draws} draws in all; no audit with {draws} draws at"
+        f" δ = {claim.delta:g} and {100 * claim.confidence:g} % confidence can certify more than"
+        f" ε = {most:g}"
     )
-    return max(lower_bound(Selection(n, n, draws, delta), 1 - confidence) for n in sizes)
-
-
-def measure(
-    call: Callable[[], Any],
-    *,
-    seconds: float | None = None,
-    samples: int | None = None,
-    delta: float = 0.0,
-    confidence: float = 0.95,
-) -> Budget:
-    """Time a few calls and work out what the budget buys: `seconds` in all, or `samples` draws a side."""
-    if seconds is None and samples is None:
-        raise ValueError("seconds = None and samples = None: give one of them")
-    spent, calls = 0.0, 0
-    while calls < 3 or (spent < 0.02 and calls < 64):
-        begun = time.perf_counter()
-        call()
-        spent, calls = spent + time.perf_counter() - begun, calls + 1
-    each = spent / calls
-    draws = [] if samples is None else [2 * samples]
-    if seconds is not None:
-        draws.append(max(0, int((seconds - spent) / max(each, 1e-9))))
-    return budget(each, min(draws), delta, confidence)
-
-
-def budget(seconds_a_call: float, draws: int, delta: float, confidence: float) -> Budget:
-    """The same from a known speed."""
-    test = math.floor(draws * (1 - BURN_IN)) if draws < 1200 else draws - max(600, int(0.15 * draws))
-    return Budget(1000 * seconds_a_call, draws, largest_epsilon(test, delta, confidence), delta, confidence)

@@ -5,24 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from audit.auditor.terms.outputs import ABSENT, Table
-from audit.auditor.test.plan import Rung, Selected
+from audit.auditor.test.plan import Cutoff, Selected
 
 Array = np.ndarray
 
 SIDES = {0: "dataset", 1: "neighbour"}
 
 
-def describe_event(rung: Rung, selected: Selected, table: Table) -> str:
-    """What a rung of the plan selects, told by the burn-in draws that it would have selected."""
-    sure, labels = selected.sure, selected.label
-    size = min(len(sure), max(1, round(rung.share * len(sure))))
-    limit = rung.threshold if rung.threshold is not None else np.sort(sure)[-size]
-    chosen = sure >= limit
+def describe_event(cutoff: Cutoff, selected: Selected, table: Table) -> str:
+    """What a cutoff of the plan selects, told by the burn-in draws that it would have selected."""
+    margin, labels = selected.margin, selected.label
+    size = min(len(margin), max(1, round(cutoff.share * len(margin))))
+    limit = cutoff.threshold if cutoff.threshold is not None else np.sort(margin)[-size]
+    chosen = margin >= limit
     parts = []
     for side in (1, 0):
         inside = chosen & (labels == side)
         if inside.any():
-            parts.append(f"{_where(table, inside, labels == side)} speaks for the {SIDES[side]}")
+            parts.append(f"{_where(table, inside, labels == side)} is likelier on the {SIDES[side]}")
     return "; ".join(parts) or "no output stands out"
 
 
@@ -40,7 +40,7 @@ def _where(table: Table, inside: Array, guessed: Array) -> str:
     if len(varying) == 1:
         if not np.isfinite(table.numbers[inside, varying[0]]).any():
             return f"output like {show(table, int(rows[order[0]]))}"
-        return _ranges(table.numbers[:, varying[0]], inside, _place(table, varying[0]))
+        return _ranges(table.numbers[:, varying[0]], inside, _entry(table, varying[0]))
     simple = [rule for j in varying for rule in _rules(table, j, inside, guessed)]
     best = min(simple, key=lambda rule: rule[0], default=(len(inside), ""))
     if best[0] <= NEARLY * inside.sum():
@@ -57,7 +57,7 @@ CLEAR = 0.5
 """Standard deviations by which the selected outputs stand out at a position that is named."""
 
 
-def _place(table: Table, j: int) -> str:
+def _entry(table: Table, j: int) -> str:
     """How a position of the output is spoken of; entries are those of the flattened output, counted from 0."""
     return "output" if table.width == 1 else f"output with entry {j} (of 0–{table.width - 1})"
 
@@ -82,7 +82,7 @@ def _rules(table: Table, j: int, inside: Array, guessed: Array) -> list[tuple[in
     common = int(values[counts.argmax()])
     if common != 0:
         wrong = _wrong(tokens == common, inside, guessed)
-        text = f"{_place(table, j)} = {_named(table, common)}"
+        text = f"{_entry(table, j)} = {_named(table, common)}"
         found.append((wrong, f"output with at most {j} entries" if common == ABSENT else text))
     else:
         found.append((_wrong(tokens != ABSENT, inside, guessed), f"output with more than {j} entries"))
@@ -92,10 +92,10 @@ def _rules(table: Table, j: int, inside: Array, guessed: Array) -> list[tuple[in
         steps = np.cumsum(np.where(inside[order], 1, -1))
         low, high = int(steps.argmax()), int(steps.argmin())
         total = int(inside.sum())
-        found.append((total - int(steps[low]), f"{_place(table, j)} ≤ {x[order[low]]:.4g}"))
+        found.append((total - int(steps[low]), f"{_entry(table, j)} ≤ {x[order[low]]:.4g}"))
         if high + 1 < len(order):
             gained = int(steps[-1] - steps[high])
-            found.append((total - gained, f"{_place(table, j)} ≥ {x[order[high + 1]]:.4g}"))
+            found.append((total - gained, f"{_entry(table, j)} ≥ {x[order[high + 1]]:.4g}"))
     return found
 
 

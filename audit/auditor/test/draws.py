@@ -9,9 +9,9 @@ order, or restarts; memory does not grow with N.
 **Why counts suffice.** `confidence` proves the bound for n draws that are selected without looking at their labels,
  by the Z's and by independent coins; n is fixed beforehand (for δ = 0 it may depend on the Z's).
 
-- δ = 0: a rung of the plan selects all draws at or above its threshold. The thresholds are the edges of the steps; n
+- δ = 0: a cutoff of the plan selects all draws at or above its threshold. The thresholds are the edges of the steps; n
   and k are the counts of the steps above one.
-- δ > 0: a rung selects the n draws of the highest confidence. The burn-in fixes the edges of fine steps of confidence.
+- δ > 0: a cutoff selects the n draws of the highest margin. The burn-in fixes the edges of fine steps of the margin.
   Rank the test draws by step (a function of Z), within a step by the number of their piece of work (fixed
   beforehand), within a piece at random (independent coins); select the first n. That is: whole steps, then whole
   pieces of the step in which n is reached, then a uniformly random set of r of the m draws which a piece has in that
@@ -44,7 +44,7 @@ from audit.auditor.targets.isolate import IsolatedTarget
 from audit.auditor.targets.sampling import TEST, BlockName, CallableTarget, Pair, Target, TargetError, draw_block
 from audit.auditor.terms.outputs import Table
 from audit.auditor.test.confidence import Selection
-from audit.auditor.test.plan import Plan, Rung, Selected
+from audit.auditor.test.plan import Cutoff, Plan, Selected
 from audit.runtime.executors import Crew, Meter, carry_out, here
 from audit.runtime.journal import Journal, JournalError, code_mark
 from audit.runtime.workers import keep_memory
@@ -85,14 +85,14 @@ class Ruler:
         Both kinds of quantile: values that occurred, which keep atoms apart, and values between them, which keep steps
         fine where the burn-in has few draws.
         """
-        mark = hashlib.blake2b(repr((plan.mode, plan.rungs)).encode(), digest_size=16)
-        mark.update(np.ascontiguousarray(selected.sure).tobytes() + np.ascontiguousarray(selected.label).tobytes())
-        thresholds = [rung.threshold for rung in plan.rungs if rung.threshold is not None]
+        mark = hashlib.blake2b(repr((plan.mode, plan.cutoffs)).encode(), digest_size=16)
+        mark.update(np.ascontiguousarray(selected.margin).tobytes() + np.ascontiguousarray(selected.label).tobytes())
+        thresholds = [cutoff.threshold for cutoff in plan.cutoffs if cutoff.threshold is not None]
         if thresholds:
             return Ruler(plan, np.sort(thresholds), mark.hexdigest())
-        ends = plan.rungs[-1].share / REACH, plan.rungs[0].share * REACH
+        ends = plan.cutoffs[-1].share / REACH, plan.cutoffs[0].share * REACH
         levels = 1 - np.minimum(np.geomspace(*ends, int(np.log(ends[1] / ends[0]) / FINENESS)), 1.0)
-        edges = [np.quantile(selected.sure, levels, method=how) for how in ("higher", "linear")]
+        edges = [np.quantile(selected.margin, levels, method=how) for how in ("higher", "linear")]
         return Ruler(plan, np.unique(edges), mark.hexdigest())
 
     @property
@@ -103,30 +103,30 @@ class Ruler:
     def count(self, table: Table, labels: Array) -> Array:
         """Draws (row 0) and right guesses (row 1) in each step."""
         selected = self.plan.select(table)
-        step = np.searchsorted(self.edges, selected.sure, side="right")
+        step = np.searchsorted(self.edges, selected.margin, side="right")
         right = selected.label == (labels == 1)
         return np.stack([np.bincount(step, minlength=self.steps), np.bincount(step[right], minlength=self.steps)])
 
     def selections(self, counts: Array, delta: float, coins: np.random.Generator) -> tuple[Selection, ...]:
-        """What the plan's rungs select, from the counts of all pieces (pieces × 2 × steps): see the proof above."""
+        """What the plan's cutoffs select, from the counts of all pieces (pieces × 2 × steps): see the proof above."""
         draws = int(counts[:, 0].sum())
-        pick = self._above if self.plan.rungs[0].threshold is not None else functools.partial(_first, coins=coins)
+        pick = self._above if self.plan.cutoffs[0].threshold is not None else functools.partial(_first, coins=coins)
         return tuple(
-            Selection(*pick(counts, rung), draws, delta, self.plan.sides, rung.part) for rung in self.plan.rungs
+            Selection(*pick(counts, cutoff), draws, delta, self.plan.sides, cutoff.part) for cutoff in self.plan.cutoffs
         )
 
-    def _above(self, counts: Array, rung: Rung) -> tuple[int, int]:
-        """How many draws reach the rung's threshold, and how many of these guesses are right."""
-        n, k = counts[:, :, 1 + int(np.argmax(self.edges == rung.threshold)) :].sum(axis=(0, 2))
+    def _above(self, counts: Array, cutoff: Cutoff) -> tuple[int, int]:
+        """How many draws reach the cutoff's threshold, and how many of these guesses are right."""
+        n, k = counts[:, :, 1 + int(np.argmax(self.edges == cutoff.threshold)) :].sum(axis=(0, 2))
         return int(n), int(k)
 
 
-def _first(counts: Array, rung: Rung, coins: np.random.Generator) -> tuple[int, int]:
-    """The rung's number of draws, the most confident, and how many of these guesses are right."""
+def _first(counts: Array, cutoff: Cutoff, coins: np.random.Generator) -> tuple[int, int]:
+    """The cutoff's number of draws, the most confident, and how many of these guesses are right."""
     ranked = np.moveaxis(counts, 1, 0)[:, :, ::-1]
     seen, right = (ranked[row].T.ravel() for row in (0, 1))
     ends = np.cumsum(seen)
-    wanted = min(rung.n, int(ends[-1]))
+    wanted = min(cutoff.n, int(ends[-1]))
     whole = int(np.searchsorted(ends, wanted, side="right"))
     k, rest = int(right[:whole].sum()), wanted - int(ends[whole - 1] if whole else 0)
     if rest:
@@ -312,7 +312,7 @@ def conduct(work: Work, place: Place, say: Callable[[str], None], expected: floa
 
 
 def select(work: Work, counts: Sequence[Array | None], delta: float) -> list[tuple[Selection, ...] | None]:
-    """What the rungs of each ruler's plan select."""
+    """What the cutoffs of each ruler's plan select."""
     seeds = np.random.SeedSequence(entropy=work.seed, spawn_key=(TIES, work.pair.index)).spawn(len(counts))
     coins = [np.random.Generator(np.random.Philox(seed)) for seed in seeds]
     return [

@@ -1,13 +1,13 @@
 """What to test, decided on the burn-in: the score, the direction, and how many draws to select.
 
-A plan is a ladder: a few selections, each inside the one before, that share the error level.
+A plan is a few selections, each inside the one before (`Cutoff`), that share the error level.
 
-The burn-in is cut into folds; each fold is scored by a model that has not seen it. Ranked by confidence, the scored
-draws give an honest curve "share of right guesses among the n most confident". The first rung maximises the bound which
-the test draws are expected to give. The curve is noisy where n is small, so it is smoothed towards the model's own
-probabilities and lowered by as much as the largest of many noisy values is too high. That errs on the side of too many
-draws; what it misses is caught by the lower rungs, which select the most confident of these. To share the level costs
-little (half of 0.05 moves the normal quantile from 1.64 to 1.96), a wrong n may cost a quarter of the bound.
+The burn-in is cut into folds; each fold is scored by a model that has not seen it. Ranked by margin, the scored
+draws give an honest curve "share of right guesses among the n of the largest margin". The first cutoff maximises the
+bound which the test draws are expected to give. The curve is noisy where n is small, so it is smoothed towards the
+model's own probabilities and lowered by as much as the largest of many noisy values is too high. That errs on the side
+of too many draws; what it misses is caught by the later cutoffs, which select the best of these. To share the level
+costs little (half of 0.05 moves the normal quantile from 1.64 to 1.96), a wrong n may cost a quarter of the bound.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from audit.runtime.threads import single_threaded
 Array = np.ndarray
 
 DISCOUNT = 0.5
-"""Standard errors taken off each draw's log-odds before draws are ranked: a sure guess must be known to be sure."""
+"""Standard errors taken off each draw's log-odds before draws are ranked: a guess must be known to be good."""
 CALIBRATION_PENALTY = np.array([1e-3, 1e-2])
 SHARE = 1.5
 WORTH = 600.0
@@ -38,15 +38,15 @@ ROUNDING = 1e-4
 SAFETY = 1.0
 """Standard deviations of the selected count that are left out, so that the tested set stays inside the planned one."""
 
-LADDER = ((1.0, 0.4), (1 / 2, 0.3), (1 / 8, 0.2), (1 / 16, 0.1))
-"""The rungs: which share of the planned number of draws each selects, and its part of the error level."""
+CUTOFFS = ((1.0, 0.4), (1 / 2, 0.3), (1 / 8, 0.2), (1 / 16, 0.1))
+"""The cutoffs: which share of the planned number of draws each selects, and its part of the error level."""
 
 MODES = {"neighbour": 1, "dataset": 1, "either": 2}
 """Which label is guessed: always the neighbour (1), always the dataset (0), or whichever is likelier; → sides."""
 
 
 @dataclass(frozen=True)
-class Rung:
+class Cutoff:
     """One selection: the n most confident draws, or all with at least this confidence; and its part of the level."""
 
     n: int
@@ -61,9 +61,10 @@ class Plan:
 
     score: Score
     mode: str
-    rungs: tuple[Rung, ...]
+    cutoffs: tuple[Cutoff, ...]
     """From the largest selection to the smallest."""
-    promise: float
+    predicted: float
+    """The lower bound on ε that the test draws are expected to give."""
 
     @property
     def sides(self) -> int:
@@ -77,19 +78,19 @@ class Plan:
 
 @dataclass(frozen=True)
 class Selected:
-    """Confidence and guessed label of each draw."""
+    """Margin and guessed label of each draw."""
 
-    sure: Array
+    margin: Array
     label: Array
 
     @staticmethod
     def by(mode: str, logits: Array, errors: Array) -> Selected:
         """From a score's log-odds and their standard errors."""
-        return Selected(confidence(mode, logits, errors), guess(mode, logits))
+        return Selected(margin(mode, logits, errors), guess(mode, logits))
 
 
-def confidence(mode: str, logits: Array, errors: Array) -> Array:
-    """How sure the guess is: the rank by which draws are selected."""
+def margin(mode: str, logits: Array, errors: Array) -> Array:
+    """The log-odds of the guess, less DISCOUNT standard errors: draws are ranked and selected by it."""
     sign = {"neighbour": logits, "dataset": -logits, "either": np.abs(logits)}[mode]
     return np.asarray(sign - DISCOUNT * errors)
 
@@ -107,43 +108,43 @@ def make_plan(table: Table, labels: Array, draws: int, delta: float, alpha: floa
     score, logits, errors = learn_held_out(table, labels)
     modes = list(MODES) if delta > 0 else ["either"]
     curves = [Curve.measure(mode, logits, errors, labels) for mode in modes]
-    promises = [curve.promise(draws, delta, alpha) for curve in curves]
-    best = int(np.argmax([bound for bound, _ in promises]))
-    bound, inside = promises[best]
+    predictions = [curve.predict(draws, delta, alpha) for curve in curves]
+    best = int(np.argmax([bound for bound, _ in predictions]))
+    bound, inside = predictions[best]
     mode = curves[best].mode
     own = Selected.by(mode, *score.logit(table))
 
-    def hopeful(n: int, part: float) -> bool:
-        """Whether n right guesses of n would give more than is promised."""
+    def may_improve(n: int, part: float) -> bool:
+        """Whether n right guesses of n would give more than is predicted."""
         return bool(predicted_bound(np.array([n]), np.ones(1), draws, delta, alpha * part, MODES[mode])[0] > bound)
 
-    return Plan(score, mode, _ladder(-np.sort(-own.sure), inside, draws, delta, hopeful), bound), own
+    return Plan(score, mode, _cutoffs(-np.sort(-own.margin), inside, draws, delta, may_improve), bound), own
 
 
-def _ladder(
-    ranked: Array, inside: float, draws: int, delta: float, hopeful: Callable[[int, float], bool]
-) -> tuple[Rung, ...]:
-    """The rungs below a planned share of draws, from the burn-in's confidences in falling order.
+def _cutoffs(
+    ranked: Array, inside: float, draws: int, delta: float, may_improve: Callable[[int, float], bool]
+) -> tuple[Cutoff, ...]:
+    """The cutoffs below a planned share of draws, from the burn-in's margins in falling order.
 
-    Outputs that are equally sure stay together: a rung that ends among them ends where they end. One that ends where
-    the rung above it does, or is not hopeful, leaves that one its part of the level.
+    Outputs with the same margin stay together: a cutoff that ends among them ends where they end. One that ends where
+    the cutoff above it does, or could not improve on it, leaves that one its part of the level.
     """
-    rungs: list[Rung] = []
+    cutoffs: list[Cutoff] = []
     total, above = len(ranked), len(ranked) + 1
-    for fraction, part in LADDER:
+    for fraction, part in CUTOFFS:
         end = _run_end(ranked, max(1, int(fraction * inside * total)))
-        share = float(_surely_inside(end / total, min(draws, total))) if rungs else inside
+        share = float(_well_inside(end / total, min(draws, total))) if cutoffs else inside
         n = max(1, int(share * draws))
-        if end >= above or (rungs and not hopeful(n, part)):
-            rungs[-1] = replace(rungs[-1], part=rungs[-1].part + part)
+        if end >= above or (cutoffs and not may_improve(n, part)):
+            cutoffs[-1] = replace(cutoffs[-1], part=cutoffs[-1].part + part)
         else:
-            rungs.append(Rung(n, _threshold(ranked, end) if delta == 0 else None, share, part))
+            cutoffs.append(Cutoff(n, _threshold(ranked, end) if delta == 0 else None, share, part))
             above = end
-    return tuple(rungs)
+    return tuple(cutoffs)
 
 
 def _run_end(ranked: Array, size: int) -> int:
-    """How many draws are at least as sure as the one at this rank, but for rounding."""
+    """How many draws have at least the margin of the one at this rank, but for rounding."""
     return int(np.searchsorted(-ranked, -(ranked[size - 1] - ROUNDING), side="right"))
 
 
@@ -155,7 +156,7 @@ def _threshold(ranked: Array, end: int) -> float:
     return float((ranked[end - 1] + ranked[end]) / 2 if end < len(ranked) else ranked[-1] - ROUNDING)
 
 
-def _surely_inside(share: Any, total: int) -> Any:
+def _well_inside(share: Any, total: int) -> Any:
     """Shares of draws lowered by the noise of their estimate: what is tested stays inside what was planned."""
     return np.maximum(share - SAFETY * np.sqrt(share * (1 - share) / total), share / 2)
 
@@ -177,12 +178,12 @@ class Curve:
         The fit counts as many draws as its standard error is worth, at most SHARE times what was counted, and at
         most WORTH.
         """
-        sure, right = confidence(mode, logits, errors), guess(mode, logits) == (labels == 1)
-        order = np.argsort(-sure, kind="stable")
-        sure = sure[order]
-        sizes = _sizes(sure)
-        design = _calibration_design(sure)
-        fit = fit_logistic(design, right[order].astype(float), np.ones(len(sure)), CALIBRATION_PENALTY)
+        margins, right = margin(mode, logits, errors), guess(mode, logits) == (labels == 1)
+        order = np.argsort(-margins, kind="stable")
+        margins = margins[order]
+        sizes = _sizes(margins)
+        design = _calibration_design(margins)
+        fit = fit_logistic(design, right[order].astype(float), np.ones(len(margins)), CALIBRATION_PENALTY)
         p = special.expit(design @ fit.weights)
         rates = np.cumsum(p)[sizes - 1] / sizes
         slopes = np.cumsum(design * (p * (1 - p))[:, None], axis=0)[sizes - 1] / sizes[:, None]
@@ -191,12 +192,12 @@ class Curve:
         rates = (np.cumsum(right[order])[sizes - 1] + worth * rates) / (sizes + worth)
         return Curve(mode, len(labels), sizes, rates, np.sqrt(rates * (1 - rates) / (sizes + worth)))
 
-    def promise(self, draws: int, delta: float, alpha: float) -> tuple[float, float]:
+    def predict(self, draws: int, delta: float, alpha: float) -> tuple[float, float]:
         """The best cautious prediction of the bound, and the (largest) share of draws to select for it.
 
         Of m = total/size noisy rates the largest is about √(2 ln m) standard errors too high: so much is taken off.
         """
-        share = _surely_inside(self.sizes / self.total, min(draws, self.total))
+        share = _well_inside(self.sizes / self.total, min(draws, self.total))
         caution = np.sqrt(2 * np.log1p(self.total / self.sizes))
         cautious = np.clip(self.rates - caution * self.errors, 0.0, 1.0)
         bound = predicted_bound(share * draws, cautious, draws, delta, alpha, MODES[self.mode])
@@ -204,15 +205,15 @@ class Curve:
         return float(bound[at]), float(share[at])
 
 
-def _calibration_design(sure: Array) -> Array:
+def _calibration_design(margins: Array) -> Array:
     """A constant and the confidence, standardised: the score's own log-odds, moved and stretched as the data ask."""
-    return np.stack([np.ones(len(sure)), (sure - np.mean(sure)) / max(float(np.std(sure)), 1e-3)], axis=1)
+    return np.stack([np.ones(len(margins)), (margins - np.mean(margins)) / max(float(np.std(margins)), 1e-3)], axis=1)
 
 
-def _sizes(sure: Array) -> Array:
+def _sizes(margins: Array) -> Array:
     """Candidate sizes: about 80 on a geometric grid, each moved to the end of its run of ties."""
-    total = len(sure)
+    total = len(margins)
     least = min(total, max(4, min(12, total // 300)))
     grid = np.unique(np.geomspace(least, total, 80).astype(int))
-    ends = np.searchsorted(-sure, -sure[grid - 1], side="right")
+    ends = np.searchsorted(-margins, -margins[grid - 1], side="right")
     return np.unique(ends)

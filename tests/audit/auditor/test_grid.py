@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import time
 from dataclasses import dataclass
@@ -17,9 +16,8 @@ from audit import audit_grid, estimator
 from audit.auditor.search.pairs import KINDS, NamedPair, neighbour_pairs
 from audit.auditor.targets.estimator import published
 from audit.auditor.targets.prepare import prepare, with_fresh_seeds, with_setup
+from audit.auditor.terms.options import Code
 from audit.auditor.terms.relation import describe
-from audit.auditor.test.budget import budget, largest_epsilon, measure
-from audit.auditor.test.confidence import Selection, lower_bound
 
 
 class Mean:
@@ -211,34 +209,6 @@ def test_bad_grids_are_refused(arguments: Any, word: str) -> None:
         audit_grid(lambda **_: lambda d, rng: 0.0, *arguments)
 
 
-# ------------------------------------------------------------------------------------------------------ budgets
-
-
-def test_the_largest_epsilon_is_what_a_perfect_score_would_give() -> None:
-    assert largest_epsilon(100) == lower_bound(Selection(100, 100, 100), 0.05)
-    assert largest_epsilon(100) == pytest.approx(math.log(0.05 ** (1 / 100) / (1 - 0.05 ** (1 / 100))), rel=1e-9)
-    assert largest_epsilon(0) == 0.0
-    assert largest_epsilon(400) > largest_epsilon(100) > largest_epsilon(100, delta=0.01)
-
-
-def test_a_perfect_distinguisher_reaches_the_announced_bound_and_no_more() -> None:
-    result = audit.audit_dp(lambda d, rng: d[0] + 0.1 * rng.random(), [0.0], [1.0], epsilon=1.0, samples=300)
-    announced = budget(0.001, 600, 0.0, 0.95).largest_epsilon
-    assert result.epsilon_lower <= announced
-    assert result.epsilon_lower >= announced - 0.2
-
-
-def test_a_budget_reads_well() -> None:
-    calls = []
-    told = measure(lambda: calls.append(1), samples=500, delta=1e-5)
-    assert 3 <= len(calls) <= 64
-    assert told.draws == 1000
-    assert "ms a call: 1000 draws in all" in str(told)
-    assert measure(lambda: None, seconds=1.0, samples=10).draws == 20
-    with pytest.raises(ValueError, match="seconds"):
-        measure(lambda: None)
-
-
 # -------------------------------------------------------------------------------------------- seeds and set-up
 
 
@@ -262,7 +232,7 @@ def test_set_up_runs_once_and_sees_no_data() -> None:
         return 2.0
 
     mechanism = with_setup(lambda data, rng, scale: data[0] + scale * rng.laplace(), calibrate)
-    target = prepare(mechanism)
+    target = prepare(mechanism, Code())
     result = audit.audit_dp(target, [0.0], [1.0], epsilon=0.5, samples=100)
     assert result.verdict == "consistent"
     assert len(calls) == 1

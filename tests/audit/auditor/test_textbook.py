@@ -10,11 +10,11 @@ from sample_textbook import TWINS, Twins
 
 from audit import audit_dp
 from audit.auditor.lints.replay import laplace_epsilon, laplace_vector_epsilon
-from audit.auditor.lints.rules import inspect
 from audit.auditor.terms.naming import listed, names
 from audit.auditor.terms.outputs import Raised, flatten, tabulate
 from audit.auditor.test.describe import _interval, describe_event
-from audit.auditor.test.plan import Rung, Selected
+from audit.auditor.test.plan import Cutoff, Selected
+from bench.foreign import inspect_alone
 
 REMARKS = {"global-state", "float-granularity"}
 
@@ -68,7 +68,7 @@ def test_advanced_composition_of_laplace_noise_is_not_suspected() -> None:
         return [data[0] + rng.laplace(0, 10) for _ in range(60)]
 
     def kinds(delta: float) -> set[str]:
-        return {f.kind for f in inspect(counts, [0], [1], epsilon=4.0, delta=delta).findings}
+        return {f.kind for f in inspect_alone(counts, [0], [1], epsilon=4.0, delta=delta).findings}
 
     assert kinds(0.0) == {"composition"}
     assert kinds(1e-5) == set()
@@ -78,7 +78,7 @@ def test_sums_that_are_not_published_as_they_are_do_not_add_up() -> None:
     def rounded(data: list[int], rng: np.random.Generator) -> list[float]:
         return [float(np.round(data[0] + rng.laplace(0, 1), 1)) for _ in range(3)]
 
-    assert inspect(rounded, [0], [1], epsilon=1.0).findings == []
+    assert inspect_alone(rounded, [0], [1], epsilon=1.0).findings == []
 
 
 # ----------------------------------------------------------------------------------------------------- names
@@ -140,13 +140,17 @@ def test_an_event_is_told_by_the_entry_that_decides() -> None:
 
 def test_an_event_is_told_by_length_keys_or_failure() -> None:
     assert event(lambda d, rng: rng.laplace(size=3 if d[0] else 2)) == (
-        "output with more than 2 entries speaks for the neighbour; output with at most 2 entries speaks for the dataset"
+        "output with more than 2 entries is likelier on the neighbour;"
+        " output with at most 2 entries is likelier on the dataset"
     )
     told = event(lambda d, rng: {str(k): d.count(k) + rng.laplace() for k in set(d)})
-    assert "output with entry 0 (of 0–2) = keys '0', '1' speaks for the dataset" in told
-    assert "output with entry 0 (of 0–2) = keys '1' speaks for the neighbour" in told
+    assert "output with entry 0 (of 0–2) = keys '0', '1' is likelier on the dataset" in told
+    assert "output with entry 0 (of 0–2) = keys '1' is likelier on the neighbour" in told
     told = event(lambda d, rng: 1 / 0 if d[0] else rng.laplace())
-    assert told == "output raises ZeroDivisionError speaks for the neighbour; output a number speaks for the dataset"
+    assert (
+        told
+        == "output raises ZeroDivisionError is likelier on the neighbour; output a number is likelier on the dataset"
+    )
 
 
 @pytest.mark.parametrize("say", [bool, int, lambda b: "yes" if b else "no", lambda b: None if b else 0.0])
@@ -173,7 +177,7 @@ def test_a_sum_is_suspected_although_a_later_one_depends_on_it() -> None:
         first = sum(data) + rng.laplace(0, 0.5)
         return first, sum(x * (first > 2) for x in data) + rng.laplace(0, 2)
 
-    (finding,) = inspect(adaptive, [0.0, 1, 1], [1.0, 1, 1], epsilon=1.0).findings
+    (finding,) = inspect_alone(adaptive, [0.0, 1, 1], [1.0, 1, 1], epsilon=1.0).findings
     assert finding.kind == "sensitivity"
     assert finding.details["scale"] == 0.5
 
@@ -187,5 +191,5 @@ def test_the_ends_of_a_range_are_told_apart() -> None:
 
 def test_an_event_that_is_everything_is_called_so() -> None:
     selected = Selected(np.arange(10.0), np.ones(10, dtype=bool))
-    told = [describe_event(Rung(10, limit, 1.0, 1.0), selected, tabulate(np.arange(10.0))) for limit in (-1.0, 3.5)]
-    assert told == ["any output speaks for the neighbour", "output ≥ 4 speaks for the neighbour"]
+    told = [describe_event(Cutoff(10, limit, 1.0, 1.0), selected, tabulate(np.arange(10.0))) for limit in (-1.0, 3.5)]
+    assert told == ["any output is likelier on the neighbour", "output ≥ 4 is likelier on the neighbour"]

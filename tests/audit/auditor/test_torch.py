@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from audit import audit_dp, estimator
-from audit.auditor.lints.rules import inspect
 from audit.auditor.targets.containment import Noticed, contained
 from audit.auditor.targets.sampling import TEST, BlockName, CallableTarget, Pair
 from audit.auditor.terms.outputs import flatten
 from audit.auditor.terms.relation import describe, records, same
+from bench.foreign import inspect_alone
 
 torch: Any = pytest.importorskip("torch")
 
@@ -182,5 +182,5 @@ def test_chance_that_is_out_of_sight_is_not_taken_for_a_difference_of_the_datase
         return None if torch.rand(()) < 0.5 else laplace_sum(2.0)(data)
 
     for seed in range(100):
-        seen = inspect(sometimes_nothing, ONES, FLIPPED, epsilon=1.0, calls=3, seed=seed)
+        seen = inspect_alone(sometimes_nothing, ONES, FLIPPED, epsilon=1.0, calls=3, seed=seed)
         assert {f.kind for f in seen.findings} <= {"global-state"}

@@ -207,6 +207,27 @@ def test_each_form_of_verdict(results: Sequence[Result], grade: str, text: str) 
     assert verdict(results) == text
 
 
+@pytest.mark.parametrize(
+    ("results", "remarks"),
+    [
+        ([result()], ()),
+        ([result(tight="2 is enough")], ("2 is enough",)),
+        ([result(condition="d ≥ 2", tight="2")], ("only if d ≥ 2", "loose (2)")),
+        ([result(**PRINTED)], ("correction not checked",)),
+        ([result(**PRINTED), result()], ()),
+        ([result(**PRINTED), result(condition="d ≥ 2")], ("the correction holds if d ≥ 2",)),
+        ([result(**PRINTED, statement="lem:x/proof"), result()], ("not by its printed proof (E3.1)",)),
+        ([result(**SLIP), result()], ("once a slip is corrected (E3.10)",)),
+        ([result(**SLIP)], ("no check but of a slip (E3.10)",)),
+        ([result("adversarial", ratio=0.5, condition="ε ≤ 1")], ("if ε ≤ 1", "largest ratio 0.5")),
+        ([result("statistical", power=2.0)], ("would have seen ε ≥ 2 with probability 0.95",)),
+        ([result(error="boom")], ("s.exact",)),
+    ],
+)
+def test_what_a_verdict_says_beside_its_class_is_a_field(results: Sequence[Result], remarks: tuple[str, ...]) -> None:
+    assert judge(results).remarks == remarks
+
+
 def test_every_grade_has_a_case() -> None:
     assert {grade for _, _, grade, _ in CASES} == set(GRADES)
 
@@ -244,7 +265,7 @@ MUTANTS = [
     ('r.edition == "corrected" and r.kind != "cited"', 'r.expected and r.kind != "cited"'),
     ("if not repaired:", "if False:"),
     ("_conditions(repaired)", "_conditions(results)"),
-    ("conditions = _conditions(results)\n    if conditions:", "conditions = ''\n    if conditions:"),
+    ("if conditions := _conditions(results):", "if conditions := '':"),
     ("max(powers)", "min(powers)"),
     ('return not self.expected and self.severity == "typo"', 'return self.severity == "typo"'),
     ('return not self.expected and self.severity == "typo"', "return not self.expected"),
@@ -366,3 +387,7 @@ def test_a_figure_must_be_drawable() -> None:
         Figure("f", "x", "y", {"a": [(0, 0)]}, topic="art")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="needs a lower and an upper series; it has 1"):
         Figure("f", "x", "y", {"a": [(0, 0)]}, kind="band")
+    with pytest.raises(ValueError, match=r"roles\['b'\]"):
+        Figure("f", "x", "y", {"a": [(0, 0)]}, roles={"b": ["printed"]})
+    with pytest.raises(ValueError, match="red"):
+        Figure("f", "x", "y", {"a": [(0, 0)]}, roles={"a": ["red"]})  # type: ignore[list-item]

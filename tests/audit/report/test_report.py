@@ -16,20 +16,21 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from audit.checks import framework, job
-from audit.checks.framework import Check, Figure, Outcome, Result
+from audit.checks import framework
+from audit.checks.framework import Check, Figure, Outcome, Result, Role
 from audit.checks.job import Report
 from audit.report import render, svg
 from audit.report.model import page as model_of
 from audit.report.page import LIMIT
 from audit.runtime import markup
+from audit.runtime.files import write_atomically
 from audit.runtime.markup import escape, formula, tag
 from reference.paper import inventory
 from reference.paper.inventory import Inventory
@@ -90,6 +91,7 @@ PROFILE = Figure(
     y_log=True,
     topic="privacy",
     note="A violation.",
+    roles={"claim": ["claimed"], "certified upper bound": ["certified"], "measured": ["measured"]},
 )
 
 
@@ -302,13 +304,24 @@ def test_thinning_keeps_the_spike() -> None:
 
 
 def test_series_are_told_apart() -> None:
-    names = ["claim", "certified", "measured", "printed", "corrected", "tight", "a", "b", "c", "printed claim"]
-    looks = svg.looks(names)
-    assert len({(look.colour, look.dash) for look in looks}) == len(names)
-    assert [look.marker for look in looks][:3] == [False, False, True]
-    assert looks[0].dash
-    assert not looks[1].dash
-    assert svg.looks(["measured lower bound"])[0].dash == ""
+    roles = {role: [role] for role in get_args(Role)} | {"printed claim": ["printed", "claimed"]}
+    names = [*roles, "a", "b", "c"]
+    looks = dict(zip(names, svg.looks(figure_of(names, roles)), strict=True))
+    assert len({(look.colour, look.dash) for look in looks.values()}) == len(names)
+    assert [name for name, look in looks.items() if look.marker] == ["measured"]
+    assert looks["claimed"].dash
+    assert not looks["certified"].dash
+    assert (looks["printed claim"].colour, bool(looks["printed claim"].dash)) == ("red", True)
+
+
+def test_a_legend_does_not_choose_the_look() -> None:
+    """The mutant of old: a series was drawn by the words in its name."""
+    (plain,) = svg.looks(figure_of(["claim, measured as printed"], {}))
+    assert plain == svg.looks(figure_of(["x"], {}))[0]
+
+
+def figure_of(names: list[str], roles: Mapping[str, Sequence[Role]]) -> Figure:
+    return Figure("t", "x", "y", {name: [(0.0, 0.0), (1.0, 1.0)] for name in names}, roles=roles)
 
 
 def test_the_legend_shows_what_is_drawn() -> None:
@@ -589,7 +602,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory, paper: Inventory) -> dict[st
     found = {}
     for name, results in (("typical", typical()), ("hostile", hostile())):
         found[name] = folder / f"{name}.html"
-        job.write(found[name], render(report_of(results), paper))
+        write_atomically(found[name], render(report_of(results), paper))
     return found
 
 

@@ -16,8 +16,8 @@ from audit.checks.framework import Check, Outcome
 from audit.cli import trace as command
 from audit.cli.main import main
 from audit.runtime.errors import InputError
-from audit.trace import compare, coverage, graph, links, proofs_map
-from audit.trace.coverage import Trace, mark_problems, trace
+from audit.trace import coverage, links, paper_copy, proofs_map
+from audit.trace.coverage import Traceability, mark_problems, trace
 from audit.trace.show import describe, show
 from reference.paper import tex
 from reference.paper.inventory import Erratum, Line, load
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def real() -> Trace:
+def real() -> Traceability:
     """What the project says about itself."""
     return trace()
 
@@ -39,10 +39,10 @@ def options(*words: str) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def empty(**changes: object) -> Trace:
+def empty(**changes: object) -> Traceability:
     """The inventory with nothing tied to it, errata and line verdicts aside."""
     inventory = dataclasses.replace(load(), errata=(), lines=())
-    bare = Trace(inventory=inventory, code=(), tests=(), nodes=frozenset(), checks=())
+    bare = Traceability(inventory=inventory, code=(), tests=(), nodes=frozenset(), checks=())
     return dataclasses.replace(bare, **changes)
 
 
@@ -53,20 +53,20 @@ def a_check(name: str = "s3.c", statement: str = "lem:oracle", erratum: str | No
 # ------------------------------------------------------------------------------------- the project itself
 
 
-def test_no_link_of_the_project_is_broken(real: Trace) -> None:
+def test_no_link_of_the_project_is_broken(real: Traceability) -> None:
     assert real.problems() == []
 
 
-def test_the_committed_map_is_what_the_links_give(real: Trace) -> None:
+def test_the_committed_map_is_what_the_links_give(real: Traceability) -> None:
     stale = proofs_map.stale_rows(proofs_map.path().read_text(encoding="utf-8"), proofs_map.render(real))
     assert not stale, "\n".join(["proofs_map.md is stale (dpso trace --write):", *stale])
 
 
-def test_a_section_that_has_checks_has_them_for_every_statement(real: Trace) -> None:
+def test_a_section_that_has_checks_has_them_for_every_statement(real: Traceability) -> None:
     """Strict about a section once it is begun: an uncovered statement in it is drift."""
     chapters: dict[str, set[bool]] = {}
     for entry in (*real.inventory.statements, *real.inventory.algorithms):
-        covered = real.verdict(entry.id) != coverage.NO_CHECK
+        covered = real.status(entry.id) != "no check yet"
         chapters.setdefault(entry.section.partition(".")[0], set()).add(covered)
     begun = [chapter for chapter, kinds in chapters.items() if True in kinds]
     uncovered = [id for id in real.uncovered() if real.inventory.entries[id].section.partition(".")[0] in begun]  # type: ignore[union-attr]
@@ -252,7 +252,7 @@ def test_markers_are_read_from_functions_classes_modules_and_parameters(tmp_path
     assert nodes == {f"tests/reference/test_x.py::{name}" for name in ("test_one", "test_two", "TestGroup::test_three")}
 
 
-def test_the_nodes_of_this_file_are_known(real: Trace) -> None:
+def test_the_nodes_of_this_file_are_known(real: Traceability) -> None:
     own = {n.name for n in ast.parse(Path(__file__).read_text()).body if isinstance(n, ast.FunctionDef)}
     names = {node.partition("::")[2] for node in real.nodes if node.startswith("tests/audit/trace/test_trace.py")}
     assert names == {name for name in own if name.startswith("test_")}
@@ -261,7 +261,7 @@ def test_the_nodes_of_this_file_are_known(real: Trace) -> None:
 # ------------------------------------------------------------------------------------------------- the map
 
 
-def test_the_map_has_every_statement_line_equation_and_row(real: Trace) -> None:
+def test_the_map_has_every_statement_line_equation_and_row(real: Traceability) -> None:
     text = proofs_map.render(real)
     assert all(f"`{id}`" in text for id in real.inventory.entries if not id.startswith(("sec", "sub", "app", "abs")))
     assert len(re.findall(r"^\| L\d+ \|", text, re.MULTILINE)) == 71
@@ -269,7 +269,7 @@ def test_the_map_has_every_statement_line_equation_and_row(real: Trace) -> None:
     assert "no check yet" in proofs_map.render(empty())
 
 
-def test_the_map_names_functions_not_source_lines(real: Trace) -> None:
+def test_the_map_names_functions_not_source_lines(real: Traceability) -> None:
     assert not re.search(r"\.py#L\d+|\.py:\d+", proofs_map.render(real))
 
 
@@ -351,7 +351,7 @@ def test_a_changed_copy_is_located(paper_tex: Path, tmp_path: Path, old: str, ne
     assert text.count(old) >= 1
     copy = tmp_path / "copy.tex"
     copy.write_text(text.replace(old, new, 1), encoding="utf-8")
-    result = compare.compare_file(load(), copy)
+    result = paper_copy.compare_file(load(), copy)
     assert not result.identical
     assert any(expected in entry for entries in result.paragraphs.values() for entry in entries), result.paragraphs
     assert command.run(options("--paper", str(copy))) == 1
@@ -360,7 +360,7 @@ def test_a_changed_copy_is_located(paper_tex: Path, tmp_path: Path, old: str, ne
 def test_comments_and_notes_do_not_count_as_changes(paper_tex: Path) -> None:
     text = paper_tex.read_text(encoding="utf-8")
     noisy = text.replace("\n\\begin{lem}", "\n% a comment\n\\mnote{a note}\\begin{lem}").replace("\n", "\r\n")
-    assert compare.compare(load(), tex.read(noisy)).identical
+    assert paper_copy.compare(load(), tex.read(noisy)).identical
 
 
 def test_a_section_with_line_verdicts_has_one_for_every_line(paper_tex: Path) -> None:
@@ -368,7 +368,7 @@ def test_a_section_with_line_verdicts_has_one_for_every_line(paper_tex: Path) ->
     inventory, text = load(), paper_tex.read_text(encoding="utf-8")
     files = {line.file for line in inventory.lines}
     begun = [s for s in inventory.sections if f"section{s.number}.toml" in files]
-    left = compare.unjudged(inventory, text)
+    left = paper_copy.unjudged(inventory, text)
     missing = {s.number: [n for n in left if s.tex[0] <= n <= s.tex[1]] for s in begun}
     assert {number: lines for number, lines in missing.items() if lines} == {}
 
@@ -376,13 +376,13 @@ def test_a_section_with_line_verdicts_has_one_for_every_line(paper_tex: Path) ->
 def test_lines_without_a_verdict_are_counted(paper_tex: Path) -> None:
     text = paper_tex.read_text(encoding="utf-8")
     bare = dataclasses.replace(load(), lines=())
-    everything = compare.unjudged(bare, text)
+    everything = paper_copy.unjudged(bare, text)
     assert 1000 < len(everything) < 1300
     assert not [n for n in everything if n < 131 or 1286 <= n <= 1548], "the preamble and the references are no text"
     one = Line("lem:oracle/1", (338, 344), "a", "prose", file="section3.toml")
-    left = compare.unjudged(dataclasses.replace(bare, lines=(one,)), text)
+    left = paper_copy.unjudged(dataclasses.replace(bare, lines=(one,)), text)
     assert set(everything) - set(left) == set(range(338, 345))
-    assert compare.ranges([3, 4, 5, 8]) == "3–5, 8"
+    assert paper_copy.ranges([3, 4, 5, 8]) == "3–5, 8"
 
 
 def test_what_is_not_the_paper_is_one_line(tmp_path: Path) -> None:
@@ -390,7 +390,7 @@ def test_what_is_not_the_paper_is_one_line(tmp_path: Path) -> None:
     other.write_text("\\documentclass{article}\\begin{document}Hello\\end{document}")
     binary.write_bytes(b"\\begin{document}\0\\end{document}")
     latin.write_bytes("Guzmán".encode("latin-1"))
-    large.write_bytes(b"%" * (compare.LIMIT + 1))
+    large.write_bytes(b"%" * (paper_copy.LIMIT + 1))
     unclosed = tmp_path / "unclosed.tex"
     unclosed.write_text("\\begin{thm}")
     expected = {
@@ -412,43 +412,6 @@ def test_what_is_not_the_paper_is_one_line(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------ the graph
 
 
-def test_the_graph_is_deterministic_complete_and_does_not_overlap(real: Trace) -> None:
-    drawn = graph.svg(real)
-    assert drawn == graph.svg(dataclasses.replace(real, code=(), tests=real.tests))
-    assert all(f">{entry.id}</text>" in drawn for entry in (*real.inventory.statements, *real.inventory.algorithms))
-    spots = [(int(x), int(y)) for x, y in re.findall(rf'<rect x="(\d+)" y="(\d+)" width="{graph.WIDTH}"', drawn)]
-    assert len(spots) == 35
-    for i, (x, y) in enumerate(spots):
-        for other_x, other_y in spots[:i]:
-            assert abs(x - other_x) >= graph.WIDTH or abs(y - other_y) >= graph.HEIGHT
-
-
-def test_arrows_go_up_and_pass_through_equations(real: Trace) -> None:
-    uses = graph.edges(real)
-    depth = {id: n for n, row in enumerate(graph.layers(uses)) for id in row}
-    assert sorted(depth) == sorted(uses)
-    assert all(depth[other] < depth[id] for id in uses for other in uses[id])
-    assert "defn:weak_convexity" in uses["prop:reg_wk_cvx"], "by way of equation (9)"
-    assert "alg:polySFW" in uses["lem:grad-error-polySFW"]
-
-
-def test_every_verdict_has_a_colour() -> None:
-    words = [
-        "no check yet",
-        "tests only",
-        "not recorded",
-        "holds",
-        "holds, loose (1)",
-        "holds only if n ≥ 2",
-        "cited",
-        "refuted as printed → corrected (E3.1)",
-        "refuted as printed (E3.1), correction not checked",
-        "no violation found (largest ratio 0.9)",
-        "UNEXPECTED: s3.a",
-    ]
-    assert len({graph.colour(word) for word in words}) == len(words)
-
-
 def test_the_graph_is_written_or_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "g.svg"
     assert command.run(options("--graph", str(target))) == 0
@@ -462,14 +425,14 @@ def test_the_graph_is_written_or_refused(tmp_path: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("name", ["lem:oracle", "LEM:ORACLE", "Lemma 5", "lemma5"])
-def test_a_statement_is_found_by_id_and_by_printed_name(real: Trace, name: str) -> None:
+def test_a_statement_is_found_by_id_and_by_printed_name(real: Traceability, name: str) -> None:
     data = describe(real, name)
     assert data["id"] == "lem:oracle"
     assert {u["id"] for u in data["uses"]} == {"def:glm", "lem:moreau", "Alg:gll_oracle"}
     assert "verdict: " in "\n".join(show(data))
 
 
-def test_from_the_statement_to_the_code_and_back(real: Trace) -> None:
+def test_from_the_statement_to_the_code_and_back(real: Traceability) -> None:
     """Every function that a statement shows leads back to the statement, by name and by file and line."""
     assert real.code
     for one in real.code:
@@ -479,7 +442,7 @@ def test_from_the_statement_to_the_code_and_back(real: Trace) -> None:
             assert (one.id, one.kind, one.edition) in {(row["id"], row["kind"], row["edition"]) for row in found}
 
 
-def test_every_numbered_line_can_be_shown(real: Trace) -> None:
+def test_every_numbered_line_can_be_shown(real: Traceability) -> None:
     for algorithm in real.inventory.algorithms:
         for number in range(1, len(algorithm.lines) + 1):
             data = describe(real, f"{algorithm.id}:{number}")
@@ -487,7 +450,7 @@ def test_every_numbered_line_can_be_shown(real: Trace) -> None:
             assert len(data["code"]) >= len(real.bodies(algorithm)), "each body shows the line"
 
 
-def test_a_line_of_a_body_leads_to_the_line_of_the_algorithm(real: Trace) -> None:
+def test_a_line_of_a_body_leads_to_the_line_of_the_algorithm(real: Traceability) -> None:
     for algorithm in real.inventory.algorithms:
         for body in real.bodies(algorithm):
             (shown,) = [
@@ -497,7 +460,7 @@ def test_a_line_of_a_body_leads_to_the_line_of_the_algorithm(real: Trace) -> Non
             assert any("L1" in str(row.get("algorithm lines", "")) for row in describe(real, place)["links"])
 
 
-def test_tables_rows_sections_and_errata_can_be_shown(real: Trace) -> None:
+def test_tables_rows_sections_and_errata_can_be_shown(real: Traceability) -> None:
     assert describe(real, "table:results:4")["cites"]["id"] == "thm:privacy-noisySFW"
     assert describe(real, "sec:Preliminaries")["title"]
     for one in real.inventory.errata:
@@ -519,7 +482,7 @@ def test_tables_rows_sections_and_errata_can_be_shown(real: Trace) -> None:
         ("☃\n☃", "unknown id"),
     ],
 )
-def test_an_unknown_id_is_refused_with_the_nearest(real: Trace, name: str, hint: str) -> None:
+def test_an_unknown_id_is_refused_with_the_nearest(real: Traceability, name: str, hint: str) -> None:
     with pytest.raises(InputError, match=re.escape(hint)):
         describe(real, name)
 

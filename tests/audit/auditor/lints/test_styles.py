@@ -11,9 +11,11 @@ import pytest
 import scipy.optimize
 import scipy.stats
 
-from audit.auditor.lints import hook
-from audit.auditor.lints.rules import inspect
+from audit.auditor.lints.look import inspected
+from audit.auditor.targets.run import Run
 from audit.auditor.targets.sampling import CallableTarget, Pair
+from audit.auditor.terms.claim import Claim
+from bench.foreign import inspect_alone
 
 Rng = np.random.Generator
 
@@ -128,7 +130,7 @@ FLIPPED = np.array([-1.0, -1, 1, -1, 1, 1])
 
 
 def kinds(mechanism: Any, seed: int) -> set[str]:
-    seen = inspect(mechanism, (X, Y), (X, FLIPPED), epsilon=1.0, delta=1e-5, seed=seed)
+    seen = inspect_alone(mechanism, (X, Y), (X, FLIPPED), epsilon=1.0, delta=1e-5, seed=seed)
     assert {t.error for side in seen.runs for t in side} == {None}
     return {f.kind for f in seen.findings} - {"global-state"}
 
@@ -152,7 +154,5 @@ def test_code_that_fails_only_when_watched_is_not_accused() -> None:
             raise TypeError("not an array")
         return float(data[0] + noise[0])
 
-    found = hook.lint(
-        CallableTarget(strict), [Pair([0.0], [1.0])], epsilon=1.0, delta=0.0, seed=0, draws=1000, seconds=None
-    )
+    found = inspected(Run(CallableTarget(strict), Claim(1.0), draws=1000, pairs=[Pair([0.0], [1.0])]))
     assert [f.kind for f in found] == ["not-inspected"]

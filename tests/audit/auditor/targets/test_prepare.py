@@ -12,19 +12,19 @@ import numpy as np
 import pytest
 
 from audit import audit_dp, estimator
-from audit.auditor.lints.rules import _chance_of_repeats, inspect
+from audit.auditor.lints.rules import _chance_of_repeats
 from audit.auditor.targets.containment import Noticed, contained
 from audit.auditor.targets.prepare import with_fresh_seeds
 from audit.auditor.terms.outputs import flatten
 from audit.auditor.terms.relation import same
-from bench.foreign import look
+from bench.foreign import inspect_alone, look
 from bench.specimens import specimens
 
 Rng = np.random.Generator
 
 
 def kinds(mechanism: Any, dataset: Any = (0.0,), neighbour: Any = (1.0,), **options: Any) -> set[str]:
-    seen = inspect(mechanism, list(dataset), list(neighbour), epsilon=1.0, **options)
+    seen = inspect_alone(mechanism, list(dataset), list(neighbour), epsilon=1.0, **options)
     return {f.kind for f in seen.findings} - {"global-state"}
 
 

@@ -93,7 +93,7 @@ def test_guesses_of_both_labels_need_both_allowances():
 
 
 def joint_rejections(parts, epsilon=1.0, delta=0.02, draws=300, sizes=(120, 60, 15, 8), reps=3000):
-    """How often a ladder rejects on the four-outcome pair, as `rejections` does with one selection."""
+    """How often several selections reject on the four-outcome pair, as `rejections` does with one selection."""
     q_law, p_law = four_outcomes(epsilon, delta)
     rng, count = np.random.default_rng(2), 0
     for _ in range(reps):
@@ -113,8 +113,8 @@ def test_selections_that_share_the_level_keep_it_and_those_that_do_not_share_bre
 
 def test_the_joint_bound_is_the_last_epsilon_that_the_joint_p_value_rejects():
     seen = [Selection(500, 420, 4000, 1e-3, 2, 0.7), Selection(100, 95, 4000, 1e-3, 2, 0.3)]
-    rung, bound = strongest(seen, 0.05)
-    assert rung == 1
+    cutoff, bound = strongest(seen, 0.05)
+    assert cutoff == 1
     assert bound == max(lower_bound(one, 0.05 * one.part) for one in seen) > lower_bound(seen[0], 0.05)
     assert joint_p_value(bound, seen) <= 0.05 < joint_p_value(bound + 1e-6, seen)
     idle = [Selection(100, 50, 4000, part=0.5), Selection(50, 28, 4000, part=0.5)]

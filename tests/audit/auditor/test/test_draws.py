@@ -25,7 +25,7 @@ from audit.auditor.terms.outputs import VALUE_BITS, concatenate
 from audit.auditor.test import draws as longrun
 from audit.auditor.test.confidence import Selection, p_value
 from audit.auditor.test.draws import Place, Ruler, Work, conduct, select
-from audit.auditor.test.plan import Plan, Rung, make_plan
+from audit.auditor.test.plan import Cutoff, Plan, make_plan
 from audit.runtime import journal as journals
 from audit.runtime.executors import here, processes
 from audit.runtime.journal import JournalError
@@ -48,7 +48,7 @@ def selected(work: Work, delta: float, place: Place | None = None) -> tuple[Sele
 
 
 def in_memory(work: Work, delta: float) -> tuple[Selection, ...]:
-    """What the plan's rungs select when all draws are kept and sorted."""
+    """What the plan's cutoffs select when all draws are kept and sorted."""
     blocks = [
         draw_block(work.target, PAIR, BlockName(0, TEST, 0, i), min(work.block, work.draws - i * work.block))
         for i in range(work.blocks)
@@ -56,17 +56,17 @@ def in_memory(work: Work, delta: float) -> tuple[Selection, ...]:
     plan = work.rulers[0].plan
     chosen = plan.select(concatenate([b.values for b in blocks]))
     right = chosen.label == (np.concatenate([b.labels for b in blocks]) == 1)
-    order = np.argsort(-chosen.sure, kind="stable")
-    sizes = [r.n if r.threshold is None else int((chosen.sure >= r.threshold).sum()) for r in plan.rungs]
+    order = np.argsort(-chosen.margin, kind="stable")
+    sizes = [r.n if r.threshold is None else int((chosen.margin >= r.threshold).sum()) for r in plan.cutoffs]
     return tuple(
-        Selection(n, int(right[order[:n]].sum()), len(right), delta, plan.sides, rung.part)
-        for n, rung in zip(sizes, plan.rungs, strict=True)
+        Selection(n, int(right[order[:n]].sum()), len(right), delta, plan.sides, cutoff.part)
+        for n, cutoff in zip(sizes, plan.cutoffs, strict=True)
     )
 
 
 def test_without_delta_the_counts_are_those_of_all_draws_in_memory() -> None:
     work = planned(sample_work.laplace, 0.0)
-    assert len(work.rulers[0].plan.rungs) > 1
+    assert len(work.rulers[0].plan.cutoffs) > 1
     assert selected(work, 0.0) == in_memory(work, 0.0)
 
 
@@ -74,11 +74,11 @@ def test_without_delta_the_counts_are_those_of_all_draws_in_memory() -> None:
 def test_with_delta_the_steps_lose_next_to_nothing(mechanism: Callable[..., Any]) -> None:
     """The same n, and right guesses within what sorting the last step (3 % of n) can change by chance at 1e-6."""
     work = planned(mechanism, 1e-4)
-    rungs = work.rulers[0].plan.rungs
-    assert len(rungs) > 1
-    for found, sorted_out, rung in zip(selected(work, 1e-4), in_memory(work, 1e-4), rungs, strict=True):
-        assert found.n == sorted_out.n == rung.n
-        assert found.part == rung.part
+    cutoffs = work.rulers[0].plan.cutoffs
+    assert len(cutoffs) > 1
+    for found, sorted_out, cutoff in zip(selected(work, 1e-4), in_memory(work, 1e-4), cutoffs, strict=True):
+        assert found.n == sorted_out.n == cutoff.n
+        assert found.part == cutoff.part
         assert abs(found.k - sorted_out.k) <= 5 * np.sqrt(0.05 * found.n)
 
 
@@ -152,14 +152,14 @@ def test_counting_for_long_is_no_call_that_hangs(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(isolate, "GRACE", 0.0)
     monkeypatch.setattr(Ruler, "count", slow)
     with contextlib.closing(work):
-        assert {rung.draws for rung in selected(work, 0.0)} == {2048}
+        assert {cutoff.draws for cutoff in selected(work, 0.0)} == {2048}
 
 
 # ----------------------------------------------------------------------------------------------- selection
 
 
 def ruler(n: int, steps: int = 4, sides: str = "neighbour") -> Ruler:
-    plan = Plan(None, sides, (Rung(n, None, 0.1, 1.0),), 0.0)  # type: ignore[arg-type] # the score is not asked
+    plan = Plan(None, sides, (Cutoff(n, None, 0.1, 1.0),), 0.0)  # type: ignore[arg-type] # the score is not asked
     return Ruler(plan, np.arange(steps - 1, dtype=float), "")
 
 

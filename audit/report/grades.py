@@ -1,4 +1,4 @@
-"""The words and colours for classes of verdict, the same in the terminal and on the page."""
+"""The words and colours for the grades of verdicts, the same in the terminal, on the page and in the graph."""
 
 from __future__ import annotations
 
@@ -41,6 +41,19 @@ GRADE_MEANINGS: dict[Grade, str] = {
     "unexpected": "a check failed, or came out otherwise than the project records",
     "unchecked": "no check ran, or none but of a slip of the pen",
 }
+
+GRADE_COLOURS: dict[Grade, str] = {
+    "holds": "green",
+    "loose": "teal",
+    "conditional": "amber",
+    "refuted": "red",
+    "unrepaired": "red",
+    "searched": "blue",
+    "cited": "grey",
+    "unexpected": "pink",
+    "unchecked": "grey",
+}
+"""On the page and in the graph: names of `palette.PALETTE`."""
 
 GRADE_STYLES: dict[Grade, str] = {
     "holds": "green",

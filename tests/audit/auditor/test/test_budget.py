@@ -1,0 +1,98 @@
+"""How a budget is divided, and the line that says what it buys: it must be true of the audit that follows."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit import audit_dp
+from audit.auditor.test import budget
+from audit.auditor.test.budget import burn_in, largest_epsilon
+from audit.auditor.test.confidence import Selection, lower_bound
+
+Rng = np.random.Generator
+
+
+def test_the_largest_epsilon_is_what_a_perfect_score_would_give() -> None:
+    assert largest_epsilon(100, 0.0, 0.05) == lower_bound(Selection(100, 100, 100), 0.05)
+    exact = math.log(0.05 ** (1 / 100) / (1 - 0.05 ** (1 / 100)))
+    assert largest_epsilon(100, 0.0, 0.05) == pytest.approx(exact, rel=1e-9)
+    assert largest_epsilon(0, 0.0, 0.05) == 0.0
+    assert largest_epsilon(400, 0.0, 0.05) > largest_epsilon(100, 0.0, 0.05) > largest_epsilon(100, 0.01, 0.05)
+
+
+@pytest.mark.parametrize("draws", [3, 30, 171, 400])
+@pytest.mark.parametrize("delta", [1e-6, 0.01, 0.2])
+def test_no_number_of_selected_draws_gives_more(draws: int, delta: float) -> None:
+    every = max(lower_bound(Selection(n, n, draws, delta), 0.05) for n in range(1, draws + 1))
+    assert largest_epsilon(draws, delta, 0.05) == every
+
+
+@given(st.integers(20, 10**7), st.integers(1, 4096))
+def test_a_burn_in_leaves_something_to_test_and_never_takes_more_than_half(draws: int, width: int) -> None:
+    burn = burn_in(draws, width)
+    assert 0 < burn <= draws / 2
+    assert burn <= 100_000
+    assert burn_in(draws + 1, width) >= burn
+
+
+def told(mechanism: Any, **options: Any) -> tuple[Any, float]:
+    """The result of an audit, and the ε that the line before it announced."""
+    said: list[str] = []
+    result = audit_dp(mechanism, [0.0], [1.0], epsilon=1.0, progress=said.append, **options)
+    (line,) = [s for s in said if "ms a call" in s]
+    draws = 2 * options["samples"]
+    assert f"no audit with {draws} draws" in line
+    found = re.search(r"more than ε = ([0-9.]+)$", line)
+    assert found is not None
+    return result, float(found.group(1))
+
+
+def separate(dataset: Any, rng: Rng) -> float:
+    """Every output shows its dataset."""
+    return float(dataset[0] + 0.1 * rng.random())
+
+
+@pytest.mark.parametrize("samples", [10, 300, 700, 4000, 20_000])
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+@pytest.mark.parametrize("floats", ["values", "bits"])
+def test_what_is_announced_is_the_most_that_the_audits_own_draws_can_show(
+    samples: int, delta: float, floats: str
+) -> None:
+    result, announced = told(separate, samples=samples, delta=delta, floats=floats, lints=False)
+    test = result.draws["test"]
+    assert test == 2 * samples - burn_in(2 * samples)
+    alpha = 0.05 * (0.98 if floats == "values" else 1.0)
+    exact = largest_epsilon(test, delta, alpha)
+    assert exact <= announced < exact + 0.01 + 1e-9
+    assert result.epsilon_lower <= announced
+
+
+def test_a_perfect_distinguisher_comes_near_to_what_is_announced() -> None:
+    result, announced = told(separate, samples=300)
+    assert announced - 0.2 <= result.epsilon_lower <= announced
+
+
+@pytest.mark.parametrize("samples", [100, 2000])
+def test_bets_on_all_draws_cannot_show_more_than_is_announced(samples: int) -> None:
+    result, announced = told(separate, samples=samples, anytime=True, lints=False)
+    assert result.violated
+    assert announced >= largest_epsilon(2 * samples, 0.0, 0.05)
+
+
+def test_long_outputs_have_a_shorter_burn_in_and_the_line_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert burn_in(20_000, 4000) == 4000 < burn_in(20_000)
+    monkeypatch.setattr(budget, "BURN_ENTRIES", 40_000)
+
+    def long(dataset: Any, rng: Rng) -> Any:
+        return dataset[0] + rng.normal(size=16)
+
+    result, announced = told(long, samples=5000, lints=False)
+    assert result.draws["burn_in"] == 2500 < burn_in(10_000)
+    assert announced >= largest_epsilon(result.draws["test"], 0.0, 0.049)
