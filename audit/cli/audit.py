@@ -30,7 +30,7 @@ HELP = "check every statement of the paper and report what holds, how tightly, a
 EXAMPLE = "dpso audit --level quick --only lem:oracle --out dpso-out"
 
 SAVE_EVERY = 2.0
-"""Seconds between two writes of report.json: what a crash of the machine can cost."""
+"""Seconds between two writes of report.json, for who looks at it while the run goes on."""
 
 WEIGHTS: dict[Level, int] = {"quick": 1, "standard": 8, "deep": 200}
 """How long a check of a level takes, roughly and relatively: for the time left before any has been timed."""
