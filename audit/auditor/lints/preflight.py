@@ -19,7 +19,8 @@ from audit.auditor.targets.sampling import (
     TargetError,
     generator_taken_for,
 )
-from audit.auditor.terms.outputs import Raised, tabulate
+from audit.auditor.terms.leaves import Raised
+from audit.auditor.terms.outputs import tabulate
 from audit.auditor.terms.relation import same
 from audit.auditor.terms.result import Finding
 

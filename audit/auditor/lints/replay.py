@@ -35,8 +35,7 @@ from scipy import optimize, special
 from audit.auditor.lints.recorder import Addition, NoiseCall, Trace
 from audit.auditor.lints.subject import Subject
 from audit.auditor.terms.claim import Claim
-from audit.auditor.terms.naming import listed, names
-from audit.auditor.terms.outputs import flatten
+from audit.auditor.terms.leaves import flatten, listed, names
 from audit.auditor.terms.result import Finding
 
 REPLAYS = 3

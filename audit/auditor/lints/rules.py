@@ -28,9 +28,9 @@ from audit.auditor.lints.subject import Subject
 from audit.auditor.targets.containment import Watch, contained
 from audit.auditor.targets.sampling import CallableTarget, Pair
 from audit.auditor.terms.claim import Claim
-from audit.auditor.terms.naming import listed, names
+from audit.auditor.terms.leaves import UNREAD, Raised, flatten, listed, names
 from audit.auditor.terms.options import Make
-from audit.auditor.terms.outputs import EXACT_BITS, UNREAD, Raised, Table, flatten, tabulate
+from audit.auditor.terms.outputs import EXACT_BITS, Table, tabulate
 from audit.auditor.terms.result import Finding
 
 LEVEL = 1e-6

@@ -23,7 +23,7 @@ import numpy as np
 
 from audit.auditor.targets.containment import Noticed
 from audit.auditor.targets.sampling import BlockName, Pair, TargetError, releaser
-from audit.auditor.terms.outputs import Raised
+from audit.auditor.terms.leaves import Raised
 
 Array = np.ndarray
 

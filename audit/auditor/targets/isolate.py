@@ -28,7 +28,7 @@ import numpy as np
 
 from audit.auditor.targets.containment import MechanismTimeout, Noticed
 from audit.auditor.targets.sampling import BlockName, CallableTarget, Pair, Target, TargetError
-from audit.auditor.terms.outputs import Flattened, flatten
+from audit.auditor.terms.leaves import Flattened, flatten
 from audit.runtime.threads import without_openmp_threads
 
 Array = np.ndarray

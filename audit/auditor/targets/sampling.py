@@ -16,7 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from audit.auditor.targets.containment import Noticed, Watch, contained
-from audit.auditor.terms.outputs import EXACT_BITS, VALUE_BITS, Raised, Table, tabulate
+from audit.auditor.terms.leaves import Raised
+from audit.auditor.terms.outputs import EXACT_BITS, VALUE_BITS, Table, tabulate
 
 Array = np.ndarray
 

@@ -11,7 +11,7 @@ import pytest
 
 from audit.auditor.targets.sampling import TEST, BlockName, CallableTarget, Pair
 from audit.auditor.targets.stored import FIRST_LINE, StoredTarget, from_plain, to_plain
-from audit.auditor.terms.outputs import Raised
+from audit.auditor.terms.leaves import Raised
 
 PAIR = Pair([0.0], [1.0])
 LABELS = np.array([0, 1, 1, 0])
