@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
 
 EXTRAS = ("dask", "distributed", "dp_accounting", "flint", "hypothesis", "jsonschema", "matplotlib", "pytest")
@@ -85,6 +86,11 @@ def commands(blocked: bool) -> None:
         run = dpso(*words, blocked=blocked)
         assert run.returncode == code, (words, run.returncode, run.stderr)
         assert "Traceback" not in run.stderr, run.stderr
+    if not blocked:  # a wheel: nothing of the workshop is installed
+        assert all(find_spec(name) is None for name in ("bench", "tests", "docs", "examples"))
+        run = dpso("bench", "numbers", blocked=blocked)
+        assert (run.returncode, run.stdout, run.stderr.count("\n")) == (2, "", 1), run
+        assert "checkout" in run.stderr, run.stderr
     for words in (
         ("audit", "--level", "quick"),
         ("calibrate", "phased-sgd", "--epsilon", "1", "--delta", "1e-6", "--n", "65536", "--d", "10"),

@@ -63,7 +63,7 @@ def test_a_missing_neighbour_is_no_violation() -> None:
     ("mechanism", "message"),
     [
         (with_all, r"with_all\(.*missing a required argument: 'rng'.*lambda dataset, rng: with_all\(dataset, …\)"),
-        (with_keyword, "missing a required argument: 'epsilon'"),
+        (with_keyword, "missing a required (keyword-only )?argument: 'epsilon'"),
         (later, r"later is async: .*asyncio\.run\(later"),
         (Model(), r"has a fit method: give audit\.estimator\(Model, …\)"),
     ],
