@@ -176,7 +176,3 @@ def _run(argv: Sequence[str] | None) -> int:
         name = type(error).__name__
         print(f"dpso: internal error, {name}: {one_line(str(error))} (DPSO_DEBUG=1 shows where)", file=sys.stderr)
         return 2
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -374,8 +374,23 @@ def in_interpreter(
 ) -> Any:
     """A mechanism `module:callable` in another interpreter or virtual environment, as a target for `audit_dp`.
 
-    The other interpreter needs neither this package nor numpy. Classes with `fit` are published as by
-    `audit.estimator`.
+    The other interpreter needs neither this package nor numpy. Classes with `fit` are published as by `estimator`.
+
+    Args:
+        python: the interpreter, e.g. "/path/to/venv/bin/python".
+        target: MODULE:CALLABLE, as that interpreter finds it.
+        folder: the folder that it is started in.
+        parameters: a JSON object of keyword arguments.
+        timeout: seconds that a call may take; None for no limit.
+
+    Returns:
+        A target for `audit_dp`, and a context manager that ends the process.
+
+    >>> import sys
+    >>> from dpso import audit_dp
+    >>> with in_interpreter(sys.executable, "random:uniform", parameters="{}") as target:
+    ...     type(target).__name__
+    'ExecTarget'
     """
     import shlex
 
