@@ -25,7 +25,7 @@ from fractions import Fraction
 from typing import Any
 
 from audit.accounting import convex, smooth, weakly_convex
-from audit.accounting.account import ACCOUNTANTS, Account, Condition, Scale, Target
+from audit.accounting.account import ACCOUNTANTS, Account, Condition, PrivacyTarget, Scale
 from audit.accounting.profiles import PrivacyProfile
 from reference.numerics.preconditions import exact, positive, require
 from reference.paper.algorithms import EDITIONS, Edition, named
@@ -35,8 +35,8 @@ __all__ = [
     "Account",
     "Condition",
     "PrivacyProfile",
+    "PrivacyTarget",
     "Scale",
-    "Target",
     "account",
     "checked_target",
     "convex",
@@ -69,7 +69,7 @@ def account(algorithm: str, variant: Edition, epsilon: Any, delta: Any, **parame
     ('private', 0.013, True)
     """
     require(variant in EDITIONS, "variant", variant, f"be one of {', '.join(EDITIONS)}")
-    return ACCOUNTANTS[named(algorithm).label](Target(variant, *checked_target(epsilon, delta)), **parameters)
+    return ACCOUNTANTS[named(algorithm).label](PrivacyTarget(variant, *checked_target(epsilon, delta)), **parameters)
 
 
 def noise_ratio(one: Account, other: Account) -> float | None:

@@ -32,7 +32,7 @@ from audit.auditor.targets.containment import MechanismTimeout
 from audit.auditor.targets.isolate import IsolatedTarget
 from audit.auditor.targets.prepare import prepare
 from audit.auditor.targets.run import BIT_SHARE, Run
-from audit.auditor.targets.sampling import BURN_IN, Block, BlockName, Pair, Target, TargetError, draw_block
+from audit.auditor.targets.sampling import BURN_IN, BlockName, DrawnBlock, Pair, Target, TargetError, draw_block
 from audit.auditor.targets.stored import StoredTarget
 from audit.auditor.terms.claim import Claim
 from audit.auditor.terms.options import Budget, Code, Execution, Keywords, gathered
@@ -322,7 +322,7 @@ def _affordable(run: Run, deadline: float) -> int:
     return max(20, min(run.draws, int(TIMED_SHARE * max(left, 0.0) / (took / size + learning))))
 
 
-def _learning_pace(run: Run, block: Block) -> float:
+def _learning_pace(run: Run, block: DrawnBlock) -> float:
     """Seconds a draw that learning and scoring will take, about, from a plan made of one block; twice that where the
     granularity of floats is tested apart.
     """

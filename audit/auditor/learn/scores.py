@@ -15,7 +15,7 @@ import numpy as np
 from scipy import special
 
 from audit.auditor.learn.features import Encoder, with_summaries
-from audit.auditor.learn.logistic import Fit, fit_best, fit_logistic, predict
+from audit.auditor.learn.logistic import LogisticFit, fit_best, fit_logistic, predict
 from audit.auditor.learn.wide import WIDE, Reducer
 from audit.auditor.terms.outputs import Table, fit_width
 from audit.runtime.threads import single_threaded
@@ -34,7 +34,7 @@ class Score:
 
     reducer: Reducer | None
     encoder: Encoder
-    fit: Fit
+    fit: LogisticFit
     cells: Cells
     width: int
     strength: float

@@ -22,7 +22,7 @@ import numpy as np
 from scipy import special, stats
 
 from audit.auditor.lints.preflight import MUTATES_INPUT
-from audit.auditor.lints.recorder import NoiseCall, Recorder, Trace
+from audit.auditor.lints.recorder import NoiseCall, RecordedRun, Recorder
 from audit.auditor.lints.replay import Replayed, replay, replay_findings
 from audit.auditor.lints.subject import Subject
 from audit.auditor.targets.containment import Watch, contained
@@ -46,7 +46,7 @@ MORE = 8
 """Calls at the larger ε beyond those at the claimed one: the rank test needs about 60 in all."""
 SMALL_SEEDS = 2**16
 
-Runs = tuple[list[Trace], list[Trace]]
+Runs = tuple[list[RecordedRun], list[RecordedRun]]
 """Recorded runs on the dataset and on the neighbour."""
 
 
@@ -148,7 +148,7 @@ def enough_calls(claim: Claim) -> int:
 # ----------------------------------------------------------------------------------------------- outputs
 
 
-def _outcome(trace: Trace) -> Any:
+def _outcome(trace: RecordedRun) -> Any:
     return Raised(trace.error) if trace.error else trace.output
 
 
@@ -247,7 +247,7 @@ def _seeds(runs: Runs) -> list[Finding]:
     return [Finding("reseeded", f"noise repeats from call to call{where}{how}", {"seeds": sorted(set(values))[:8]})]
 
 
-def _repeated_noise(traces: Sequence[Trace]) -> str | None:
+def _repeated_noise(traces: Sequence[RecordedRun]) -> str | None:
     """A line whose continuous noise, once added to something, was drawn twice."""
     seen: set[tuple[str, bytes]] = set()
     for trace in traces:
@@ -263,7 +263,7 @@ def _repeated_noise(traces: Sequence[Trace]) -> str | None:
     return None
 
 
-def _noise_follows(traces: Sequence[Trace]) -> bool:
+def _noise_follows(traces: Sequence[RecordedRun]) -> bool:
     """Whether the seeded runs draw noise at all, and outputs are not all different for another reason."""
     return any(t.noise and t.seeds for t in traces)
 
@@ -368,7 +368,7 @@ def _no_effect(replays: Sequence[Replayed]) -> list[Finding]:
 def _response(
     make: Make,
     subject: Subject,
-    base: list[Trace],
+    base: list[RecordedRun],
     replays: Sequence[Replayed],
     epsilon: float,
 ) -> tuple[list[Finding], int]:
@@ -383,7 +383,7 @@ def _response(
     return findings, other.calls
 
 
-def _effective(traces: Sequence[Trace]) -> dict[str, float]:
+def _effective(traces: Sequence[RecordedRun]) -> dict[str, float]:
     """The scale of the noise added at each line, in the first run that reached it; hidden draws are left out."""
     scales: dict[str, float] = {}
     for trace in traces:
@@ -397,7 +397,7 @@ def _effective(traces: Sequence[Trace]) -> dict[str, float]:
     return scales
 
 
-def _all_shrink(base: Sequence[Trace], larger: Sequence[Trace]) -> bool:
+def _all_shrink(base: Sequence[RecordedRun], larger: Sequence[RecordedRun]) -> bool:
     """Whether every line that draws noise draws less of it at the larger ε, whatever becomes of it.
 
     Then a wider output is not more noise: objective perturbation, for one, regularises less at a larger ε.
@@ -416,7 +416,7 @@ def _is_sum(call: NoiseCall) -> bool:
     return bool(np.any(np.asarray(call.loc) != 0))
 
 
-def _scales(base: list[Trace], larger: list[Trace], carries: set[str], epsilon: float) -> list[Finding]:
+def _scales(base: list[RecordedRun], larger: list[RecordedRun], carries: set[str], epsilon: float) -> list[Finding]:
     before, after = _effective(base), _effective(larger)
     for site in before.keys() & after.keys():
         at = (
@@ -430,7 +430,7 @@ def _scales(base: list[Trace], larger: list[Trace], carries: set[str], epsilon: 
     return []
 
 
-def _spread(base: list[Trace], larger: list[Trace], epsilon: float) -> list[Finding]:
+def _spread(base: list[RecordedRun], larger: list[RecordedRun], epsilon: float) -> list[Finding]:
     """A rank test of the distances from the median, for the first number of the output that varies."""
     rows = [[flatten(_outcome(t))[0] for t in traces] for traces in (base, larger)]
     width = min(len(r) for side in rows for r in side)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from audit.auditor.targets.sampling import Block, BlockName, Pair, Target, draw_block
+from audit.auditor.targets.sampling import BlockName, DrawnBlock, Pair, Target, draw_block
 from audit.auditor.terms.claim import Claim
 from audit.auditor.terms.options import Code
 from audit.auditor.terms.outputs import EXACT_BITS, VALUE_BITS
@@ -72,9 +72,9 @@ class Run:
         """Keep the findings whose kind was not known before."""
         self.findings += [f for f in findings if not self.has(f.kind)]
 
-    def blocks(self, pair: Pair, stream: int, draws: int) -> list[Block]:
+    def blocks(self, pair: Pair, stream: int, draws: int) -> list[DrawnBlock]:
         """So many draws of a pair, block by block."""
-        out: list[Block] = []
+        out: list[DrawnBlock] = []
         done = 0
         while done < draws:
             size = min(self.block_size, draws - done)

@@ -70,7 +70,7 @@ class Target(Protocol):
 
 
 @dataclass
-class Block:
+class DrawnBlock:
     """Labelled draws: labels, and the outputs as tables of values and (if asked for) of exact floats."""
 
     labels: Array
@@ -82,11 +82,11 @@ class Block:
         return tabulate(self.raw, EXACT_BITS)
 
 
-def draw_block(target: Target, pair: Pair, name: BlockName, size: int, bits: int = VALUE_BITS) -> Block:
+def draw_block(target: Target, pair: Pair, name: BlockName, size: int, bits: int = VALUE_BITS) -> DrawnBlock:
     """A block of `size` draws with fair-coin labels."""
     labels = name.generators()[0].integers(0, 2, size)
     raw = target.outputs(pair, labels, name)
-    return Block(labels, tabulate(raw, bits), raw)
+    return DrawnBlock(labels, tabulate(raw, bits), raw)
 
 
 # -------------------------------------------------------------------------------------------- Python callables
