@@ -212,7 +212,8 @@ class _Question:
         if self.dataset is not None or self.neighbour is not None:
             raise ValueError("pairs replaces dataset and neighbour: give either, not both")
         given = list(self.pairs) if isinstance(self.pairs, Iterable) else []
-        if len(given) == 2 and _is_one_pair(*given):
+        as_documented = isinstance(self.pairs, list) and all(isinstance(pair, tuple) for pair in given)
+        if len(given) == 2 and not as_documented and _is_one_pair(*given):
             raise ValueError("pairs is one pair, not a list of pairs: write pairs=[(dataset, neighbour)]")
         if not given or not all(_is_pair(pair) for pair in given):
             raise ValueError(

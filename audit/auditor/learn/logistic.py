@@ -12,7 +12,7 @@ Array = np.ndarray
 
 
 TOLERANCE = 0.1
-"""Newton's method stops when a step gains less than this in total log-loss."""
+"""Newton's method stops when a step gains less than this in total log-loss: chosen; it decides power only."""
 
 
 @dataclass(frozen=True)

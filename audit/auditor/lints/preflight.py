@@ -25,7 +25,7 @@ from audit.auditor.terms.relation import same
 from audit.auditor.terms.result import Finding
 
 CALLS = 8
-"""Draws a side that the checks may use; they are not test draws."""
+"""Draws a side that the checks may use; they are not test draws. Chosen for speed."""
 PREFLIGHT_CALLS = 3 * CALLS + 1
 """Calls of a pair in all: both sides, the first again, one for the check of the input."""
 

@@ -39,14 +39,17 @@ from audit.auditor.terms.leaves import flatten, listed, names
 from audit.auditor.terms.result import Finding
 
 REPLAYS = 3
-"""Recorded runs that are replayed."""
+"""Recorded runs that are replayed: chosen; each also shows whether a run can be repeated at all."""
 RANDOM_REPLAYS = 24
-"""The same when records are chosen at random, or a sum differs in some runs only."""
+"""The same when records are chosen at random, or a sum differs in some runs only: chosen; a record met in all
+of them takes part with a probability of about 3/4 or more (SHARE_LEVEL).
+"""
 MOST_REPLAYS = 60
-"""The same when they are, and no difference has been met: the record may not have been chosen."""
+"""The same when they are, and no difference has been met: the record may not have been chosen. Chosen for speed."""
 SHARE_LEVEL = 1e-3
-"""Error level of the lower limit on how often a record takes part."""
+"""Error level of the lower limit on how often a record takes part: chosen; smaller levels find less."""
 SLACK = 1e-9
+"""Relative room for rounding: sums of a million doubles err by less."""
 BOUNDED = ("laplace", "exponential", "logistic", "gumbel")
 """Noise whose loss is at most sensitivity/scale."""
 
@@ -194,7 +197,7 @@ def laplace_epsilon(ratio: float, delta: float) -> float:
 
 
 GRID = 2**14
-"""Steps from 0 to the largest loss of a vector."""
+"""Steps from 0 to the largest loss of a vector: losses are rounded down by at most a step each."""
 
 
 def laplace_vector_epsilon(ratios: np.ndarray, delta: float) -> float:

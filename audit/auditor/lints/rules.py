@@ -34,17 +34,21 @@ from audit.auditor.terms.outputs import EXACT_BITS, Table, tabulate
 from audit.auditor.terms.result import Finding
 
 LEVEL = 1e-6
+"""The chance of a false finding, at most: a suite of a thousand lints raises one in a thousand runs."""
 CALLS = 24
-"""Recorded calls a side, at least."""
+"""Recorded calls a side where the budget allows: at ε = 1 "always here, never there" needs 23."""
 MOST_CALLS = 60
+"""Recorded calls a side at most: chosen for speed; they suffice up to ε = 2.1."""
 FEWEST_CALLS = 3
+"""Recorded calls a side whatever the budget: without a few nothing can be said."""
 ENOUGH_REPLAYS = 8
-"""Equal outputs on equal draws count as independence of the data after this many."""
+"""Equal outputs on equal draws count as independence of the data after this many: chosen; a remark, no test."""
 STEP = 16.0
-"""ε is multiplied by this to see how the noise responds."""
+"""ε is multiplied by this to see how the noise responds: chosen; large, so that ranks tell few outputs apart."""
 MORE = 8
 """Calls at the larger ε beyond those at the claimed one: the rank test needs about 60 in all."""
 SMALL_SEEDS = 2**16
+"""Seeds that are all below this are too few states for noise: 8 fresh 32-bit seeds are with a chance of 2⁻¹²⁸."""
 
 Runs = tuple[list[RecordedRun], list[RecordedRun]]
 """Recorded runs on the dataset and on the neighbour."""

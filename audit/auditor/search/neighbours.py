@@ -24,11 +24,11 @@ from audit.auditor.terms.relation import same
 from audit.auditor.terms.result import Finding
 
 SHARE = 0.25
-"""Of all draws, the part that the search may use."""
+"""Of all draws, the part that the search may use: chosen for power; the test has the rest."""
 LEAST_GAIN = 0.05
 """Of log-odds that a move must gain to be kept: chosen, about the noise of an estimate; it decides power only."""
 FIRST_LOOK = 200
-"""Draws on a pair before it is compared with others."""
+"""Draws on a pair before it is compared with others: chosen for power."""
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from audit.auditor.terms.outputs import EXACT_BITS, VALUE_BITS
 from audit.auditor.terms.result import Finding
 
 BIT_SHARE = 0.02
-"""The part of the error level that the test of the floats' lowest bits has: chosen; the rest is the main test's, whose
-bound it lowers by less than a thousandth, and any part is valid.
+"""The part of the error level that the test of the floats' lowest bits has, the rest being the main test's: chosen for
+power; low bits that leak leak much, and need little.
 """
 
 

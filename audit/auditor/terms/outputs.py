@@ -35,7 +35,9 @@ from audit.auditor.terms.leaves import (
 Array = np.ndarray
 
 ABSENT = -1
+"""The token beyond the end of a shorter output."""
 EXACT_BITS = 53
+"""Significant bits of a binary64 number."""
 VALUE_BITS = 30
 """Floats are read to this many significant bits unless the caller asks for all 53.
 
@@ -45,7 +47,7 @@ grid), and it is reported apart; 30 bits hide it at any number of draws that can
 be 2**-23 times the scale of the noise) and keep every difference that a reader of printed numbers could see.
 """
 MAX_LEAVES = 4096
-"""Longer outputs are compared by key as a whole, and by their first MAX_LEAVES leaves."""
+"""Longer outputs are compared by key as a whole, and by their first MAX_LEAVES leaves: chosen for memory."""
 
 _PLAIN = frozenset({int, float, np.float64, np.float32, np.int64, np.int32})
 _INTEGERS = frozenset({int, np.int64})
