@@ -12,7 +12,8 @@ from audit.runtime.errors import InputError, one_line, wrapped
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from audit.crosscheck.compare import Client, Report, Verdict
+    from audit.crosscheck.clients import Client
+    from audit.crosscheck.compare import CaseVerdict, CrosscheckReport
 
 HELP = "run your implementation on the test vectors: the first line of the paper where it differs"
 WIDEST = 80
@@ -41,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the first divergence and a table of all cases; exit 1 if a case does not pass."""
-    from audit.crosscheck.compare import Report, crosscheck
+    from audit.crosscheck.compare import CrosscheckReport, crosscheck
 
     label = _checked(args)
     client = _client(args)
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         client.close()
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr)
-    report = Report(label, args.variant, client.name, tuple(verdicts))
+    report = CrosscheckReport(label, args.variant, client.name, tuple(verdicts))
     if args.json:
         print(json.dumps(report.to_json(), indent=1, ensure_ascii=False, allow_nan=False))
     else:
@@ -82,14 +83,14 @@ def _checked(args: argparse.Namespace) -> str:
 
 
 def _client(args: argparse.Namespace) -> Client:
-    from audit.crosscheck.compare import ExecClient, python_client
+    from audit.crosscheck.clients import ExecClient, python_client
 
     if args.python is not None:
         return python_client(args.python, args.timeout)
     return ExecClient(args.command_line, args.timeout)
 
 
-def _show(report: Report) -> None:
+def _show(report: CrosscheckReport) -> None:
     """The first divergence, the table, the count."""
     from rich.console import Console
 
@@ -108,12 +109,12 @@ def _show(report: Report) -> None:
     console.print(wrapped(summary), highlight=False, soft_wrap=True)
 
 
-def _silent(report: Report) -> bool:
+def _silent(report: CrosscheckReport) -> bool:
     """Whether the client ended in every case, before or after the question: it does not start, say."""
-    return all(v.status == "error" and v.note.startswith("the client ended ") for v in report.verdicts)
+    return all(verdict.ended for verdict in report.verdicts)
 
 
-def _show_table(report: Report, console: Console) -> None:
+def _show_table(report: CrosscheckReport, console: Console) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -132,7 +133,7 @@ def _show_table(report: Report, console: Console) -> None:
     console.print(table)
 
 
-def _show_first(verdict: Verdict, console: Console) -> None:
+def _show_first(verdict: CaseVerdict, console: Console) -> None:
     """The first case that does not pass, in full."""
     lines = [f"first {'failure' if verdict.status == 'error' else 'difference'}: {verdict.id}"]
     if found := verdict.divergence:
@@ -146,8 +147,8 @@ def _show_first(verdict: Verdict, console: Console) -> None:
             lines.append(f"  difference {found.difference:.3g} = {found.ulps:.3g} ulps (allowed {found.tolerance:.2g})")
     if verdict.note:
         lines.append(f"  note       {verdict.note}")
-    here = f"(line {found.line}," if found else "(no line"
-    for word, wanted in (("likely    ", True), ("or        ", False)):
-        lines += [f"  {word} {name}: {text}" for name, text in verdict.flags.items() if (here in text) == wanted]
+    likely = {name for name, flag in verdict.flags.items() if found and flag.line == found.line}
+    lines += [f"  likely     {name}: {flag}" for name, flag in verdict.flags.items() if name in likely]
+    lines += [f"  or         {name}: {flag}" for name, flag in verdict.flags.items() if name not in likely]
     for line in lines:
         console.print(wrapped(one_line(line)), highlight=False, markup=False, soft_wrap=True)

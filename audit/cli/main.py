@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
-import pkgutil
 import signal
 import sys
 import textwrap
@@ -17,14 +16,12 @@ from importlib import metadata
 from types import ModuleType
 from typing import NoReturn
 
-import audit.cli
 from audit.runtime.errors import InputError, one_line
 from audit.runtime.extras import remedy
 from audit.runtime.suggest import did_you_mean
 
-# The order in which `dpso --help` lists what exists.
 ORDER = ("audit", "test", "sensitivity", "crosscheck", "trace", "errata", "calibrate", "vectors", "bench")
-
+"""The subcommands, a module each, as `dpso --help` lists them."""
 
 FIRST_STEPS = """first steps:
   dpso errata E3.1 --run       watch a defect of the paper happen
@@ -47,10 +44,8 @@ class Parser(argparse.ArgumentParser):
         return did_you_mean(unknown.split("=")[0], options)
 
 
-def command_modules() -> dict[str, ModuleType]:
-    """The subcommands, in the order of the help text."""
-    found = {m.name for m in pkgutil.iter_modules(audit.cli.__path__)}
-    names = [name for name in ORDER if name in found]
+def command_modules(names: Sequence[str] = ORDER) -> dict[str, ModuleType]:
+    """The modules of subcommands: `HELP`, `EXAMPLE`, `configure(parser)`, `run(args)`."""
     return {name: importlib.import_module(f"audit.cli.{name}") for name in names}
 
 
@@ -116,10 +111,11 @@ def _misspelt(argv: Sequence[str], active: Parser) -> Iterator[str]:
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace | None:
-    modules = command_modules()
-    parser, subparsers = build_parser(modules)
+    """The options of the command that is named; None if help was all that was asked for. No other command is loaded."""
     if argv and argv[0] == "help":
         argv = [*argv[1:2], "--help"]
+    modules = command_modules(argv[:1] if argv and argv[0] in ORDER else ORDER)
+    parser, subparsers = build_parser(modules)
     if not argv:
         parser.print_help()
         return None
@@ -136,23 +132,16 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace | None:
 
 
 INTERRUPTED = 130
+"""What a shell reports of a program that Ctrl-C ended: 128 and the number of the signal."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one subcommand and return its exit code."""
-    code = _run(argv)
-    if argv is None and code == INTERRUPTED:
-        # The process is about to end: a further Ctrl-C must not make Python print where it was.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return code
-
-
-def _run(argv: Sequence[str] | None) -> int:
     try:
         args = _parse(sys.argv[1:] if argv is None else argv)
         code = 0 if args is None else int(args.run(args))
         sys.stdout.flush()
-        return code
+        return _interrupted(argv) if code == INTERRUPTED else code
     except InputError as error:
         print(f"dpso: {one_line(str(error))}", file=sys.stderr)
         return 2
@@ -166,7 +155,7 @@ def _run(argv: Sequence[str] | None) -> int:
         raise
     except KeyboardInterrupt:
         print("dpso: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return _interrupted(argv)
     except Exception as error:
         if os.environ.get("DPSO_DEBUG"):
             raise
@@ -176,3 +165,10 @@ def _run(argv: Sequence[str] | None) -> int:
         name = type(error).__name__
         print(f"dpso: internal error, {name}: {one_line(str(error))} (DPSO_DEBUG=1 shows where)", file=sys.stderr)
         return 2
+
+
+def _interrupted(argv: Sequence[str] | None) -> int:
+    """The code of an interrupted run. A process that is about to end ignores Ctrl-C, or Python prints where it was."""
+    if argv is None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return INTERRUPTED

@@ -11,35 +11,34 @@ the truth) and a tolerance τ (what binary64 may lose: see SPEC.md). A client's 
 
 from __future__ import annotations
 
-import copy
 import math
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal
 
-from audit.auditor.targets.command import ExecTarget
-from audit.auditor.targets.containment import MechanismTimeout, Noticed, Watch, contained
-from audit.auditor.targets.sampling import TargetError
-from audit.runtime.errors import InputError, one_line
-from audit.runtime.loading import load_callable
+from audit.crosscheck.clients import Client, ClientError, Json, shortened
+from audit.runtime.errors import one_line
 from reference import vectors
 
-Json: TypeAlias = Mapping[str, Any]
 Status = Literal["pass", "fail", "error", "skip"]
 
 ASKED = ("id", "algorithm", "variant", "input", "draws")
 """What a client gets to see of a case."""
-LONGEST = 16 * 2**20
-"""Bytes of a reply that are read at most."""
-GRACE = 0.002
-"""Seconds in which a second line for one case is noticed at once; later it is noticed at the next case."""
-SHOWN = 160
 
 
-class ClientError(Exception):
-    """The client did not answer as the protocol says; the message quotes what it said."""
+@dataclass(frozen=True)
+class Flag:
+    """A known bug that a case would show, and the line of the paper's algorithm at which it does."""
+
+    bug: str
+    effect: str
+    line: int
+    severity: str
+
+    def __str__(self) -> str:
+        """In words."""
+        return f"{self.bug} → {self.effect} (line {self.line}, {self.severity})"
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Divergence:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CaseVerdict:
     """What became of one case."""
 
     id: str
@@ -64,26 +63,28 @@ class Verdict:
     status: Status
     note: str = ""
     divergence: Divergence | None = None
-    flags: Mapping[str, str] = field(default_factory=dict)
+    flags: Mapping[str, Flag] = field(default_factory=dict)
     compared: int = 0
+    ended: bool = False
+    """The client's process ended instead of answering."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        found = {k: v for k, v in vars(self).items() if k != "divergence"}
-        return {**found, "flags": dict(self.flags), "divergence": vars(self.divergence) if self.divergence else None}
+        flags = {name: str(flag) for name, flag in self.flags.items()}
+        return vars(self) | {"flags": flags, "divergence": vars(self.divergence) if self.divergence else None}
 
 
 @dataclass(frozen=True)
-class Report:
+class CrosscheckReport:
     """All cases of an algorithm in a variant."""
 
     algorithm: str
     variant: str
     client: str
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[CaseVerdict, ...]
 
     @property
-    def failed(self) -> tuple[Verdict, ...]:
+    def failed(self) -> tuple[CaseVerdict, ...]:
         """The cases that did not pass, in order; what the client does not offer is not held against it."""
         return tuple(v for v in self.verdicts if v.status not in ("pass", "skip"))
 
@@ -112,143 +113,51 @@ class Report:
         }
 
 
-# ------------------------------------------------------------------------------------------------- clients
-
-
-class Client(Protocol):
-    """Something that answers cases."""
-
-    name: str
-
-    def answer(self, case: Json) -> Json:
-        """The reply to one case, or `ClientError`."""
-
-    def close(self) -> None:
-        """Let go of what the client holds."""
-
-
-class PythonClient:
-    """A callable that takes the case (a dict) and returns the reply.
-
-    A ValueError is a rejection, a NotImplementedError says that the case asks for what the client does not offer.
-    """
-
-    def __init__(self, target: Callable[[dict[str, Any]], Any], name: str = "", timeout: float | None = 10.0):
-        self.target, self.name, self.timeout = target, name or repr(target), timeout
-
-    def answer(self, case: Json) -> Json:
-        noticed = Noticed()
-        try:
-            with Watch(self.timeout) as watch, contained(noticed, 0):
-                watch.start()
-                reply = self.target(copy.deepcopy(dict(case)))
-        except MechanismTimeout:
-            raise ClientError(f"did not answer within {self.timeout:g} s") from None
-        except ValueError as error:
-            return {"reject": str(error)}
-        except NotImplementedError as error:
-            return {"unsupported": str(error)}
-        except Exception as error:  # noqa: BLE001 - whatever foreign code raises is reported, case by case
-            raise ClientError(f"raised {type(error).__name__}: {_short(str(error))}") from None
-        if not isinstance(reply, Mapping):
-            raise ClientError(f"returned {type(reply).__name__}, not a dict with output or reject")
-        return reply
-
-    def close(self) -> None:
-        """Nothing is held."""
-
-
-class ExecClient:
-    """A command that answers JSON lines: `{"op": "run", "case": {…}}` in, the reply out, with the case's id or without.
-
-    The process is kept. After a reply that cannot be used it is ended, with its whole group, and started anew.
-    """
-
-    def __init__(self, command: str, timeout: float | None = 10.0, longest: int = LONGEST):
-        self.name, self.timeout, self.longest = command, timeout, longest
-        self._worker: ExecTarget | None = None
-        self._start()
-
-    def _start(self) -> ExecTarget:
-        if self._worker is None:
-            try:
-                self._worker = ExecTarget(self.name, self.timeout, longest=self.longest)
-            except TargetError as error:
-                raise InputError(str(error)) from None
-        return self._worker
-
-    def answer(self, case: Json) -> Json:
-        worker = self._start()
-        try:
-            if worker.chatter():
-                raise TargetError("wrote more than one line for an earlier case")
-            reply = worker.ask({"op": "run", "case": case})
-            time.sleep(GRACE)
-            if worker.chatter():
-                raise TargetError("wrote more than one line for one case")
-            if reply.get("id", case["id"]) != case["id"]:
-                raise TargetError(f"answered out of order: asked for {case['id']}, got {_short(reply['id'])}")
-        except TargetError as error:
-            self.close()
-            text = str(error).replace(f"{self.name!r} ", "").replace(repr(self.name), "it")
-            raise ClientError(_short(text)) from None
-        return reply
-
-    def close(self) -> None:
-        """End the process and its group."""
-        if self._worker is not None:
-            self._worker.close()
-            self._worker = None
-
-
-def python_client(place: str, timeout: float | None = 10.0) -> PythonClient:
-    """The client `module:callable`; modules of the current directory are found too."""
-    return PythonClient(load_callable(place, "--python "), place, timeout)
-
-
 # ---------------------------------------------------------------------------------------------- comparing
 
 
-def crosscheck(client: Client, label: str, variant: str, only: Sequence[str] = ()) -> Iterator[Verdict]:
+def crosscheck(client: Client, label: str, variant: str, only: Sequence[str] = ()) -> Iterator[CaseVerdict]:
     """The verdicts, case by case, as they come."""
     document = vectors.load(label, variant)
     chosen = [case for case in document["cases"] if not only or case["id"] in only]
     for case in chosen:
-        flags = {name: _meaning(document["flags"][name]) for name in case["flags"]}
+        flags = {name: _flag(document["flags"][name]) for name in case["flags"]}
         try:
             reply = client.answer({name: case[name] for name in ASKED})
             yield compare(case, reply, document["output"], flags)
         except ClientError as error:
-            yield Verdict(case["id"], case["result"], "error", f"the client {one_line(str(error))}")
+            yield CaseVerdict(
+                case["id"], case["result"], "error", f"the client {one_line(str(error))}", ended=error.ended
+            )
 
 
-def _meaning(flag: Json) -> str:
-    return f"{flag['bug']} → {flag['effect']} (line {flag['line']}, {flag['severity']})"
+def _flag(entry: Json) -> Flag:
+    return Flag(entry["bug"], entry["effect"], entry["line"], entry["severity"])
 
 
-def compare(case: Json, reply: Json, main: str, flags: Mapping[str, str]) -> Verdict:
+def compare(case: Json, reply: Json, main: str, flags: Mapping[str, Flag]) -> CaseVerdict:
     """The verdict on one reply; `main` is the output that every client must give."""
     expected, id = case["result"], case["id"]
     if "unsupported" in reply:
-        return Verdict(id, expected, "skip", f"not offered: {_short(reply['unsupported'])}")
+        return CaseVerdict(id, expected, "skip", f"not offered: {shortened(reply['unsupported'])}")
     if "reject" in reply:
         if expected != "match":
-            return Verdict(id, expected, "pass")
-        why = f"rejected a valid input: {_short(reply['reject'])}"
+            return CaseVerdict(id, expected, "pass")
+        why = f"rejected a valid input: {shortened(reply['reject'])}"
         compared, divergence = _in_trace(case["trace"], _events(reply.get("trace"), case["trace"])[0])
-        return Verdict(id, expected, "fail", why, divergence, flags, compared)
+        return CaseVerdict(id, expected, "fail", why, divergence, flags, compared)
     if expected == "reject":
         note = f"accepted an input that must be refused (because of {case['reason']})"
-        return Verdict(id, expected, "fail", note, flags=flags)
+        return CaseVerdict(id, expected, "fail", note, flags=flags)
     output = reply.get("output")
     if not isinstance(output, Mapping) or main not in output:
-        raise ClientError(f'sent no "output" with "{main}": {_short(reply)}')
+        raise ClientError(f'sent no "output" with "{main}": {shortened(reply)}')
     if expected == "either":
         _same_shape(main, case["output"][main], output[main])
-        return Verdict(id, expected, "pass")
+        return CaseVerdict(id, expected, "pass")
     compared, divergence, note = _first_divergence(case, reply, output, main)
     status: Status = "fail" if divergence else "pass"
-    return Verdict(id, expected, status, note, divergence, flags if divergence else {}, compared)
+    return CaseVerdict(id, expected, status, note, divergence, flags if divergence else {}, compared)
 
 
 def _first_divergence(case: Json, reply: Json, output: Json, main: str) -> tuple[int, Divergence | None, str]:
@@ -291,12 +200,12 @@ def _events(trace: Any, expected: Iterable[Json]) -> tuple[dict[str, Any], list[
     if trace is None:
         return {}, []
     if not isinstance(trace, Sequence) or isinstance(trace, str):
-        raise ClientError(f"sent a trace that is no list: {_short(trace)}")
+        raise ClientError(f"sent a trace that is no list: {shortened(trace)}")
     known = {_key(event) for event in expected}
     found: dict[str, Any] = {}
     for event in trace:
         if not isinstance(event, Mapping) or "name" not in event or "value" not in event:
-            raise ClientError(f"sent an event without name or value: {_short(event)}")
+            raise ClientError(f"sent an event without name or value: {shortened(event)}")
         found[_key(event)] = event["value"]
     unknown = [key for key in found if key not in known]
     if found and len(unknown) == len(found):
@@ -309,7 +218,7 @@ def differs(line: int, quantity: str, want: Json, got: Any) -> Divergence | None
     expected = want["value"]
     if "tolerance" not in want:
         same = expected == _integers(got)
-        return None if same else Divergence(line, quantity, _short(expected), _short(got))
+        return None if same else Divergence(line, quantity, shortened(expected), shortened(got))
     _same_shape(quantity, expected, got)
     room = Fraction(want["radius"]) + Fraction(want["tolerance"])
     pairs = list(zip(_flat(expected), _flat(got), strict=True))
@@ -321,7 +230,7 @@ def differs(line: int, quantity: str, want: Json, got: Any) -> Divergence | None
     ulp = math.ulp(float(pairs[worst][0])) if float(pairs[worst][0]) else math.ulp(scale or 1.0)
     place = f"{quantity}, entry {worst + 1}" if len(pairs) > 1 else quantity
     difference = float(gaps[worst])
-    shown = (_short(_rounded(expected)), _short(_rounded(got)))
+    shown = (shortened(_rounded(expected)), shortened(_rounded(got)))
     return Divergence(line, place, *shown, difference, difference / ulp, float(room))
 
 
@@ -339,9 +248,11 @@ def _flat(value: Any) -> list[Any]:
 def _same_shape(quantity: str, expected: Any, got: Any) -> None:
     if isinstance(expected, list):
         if not isinstance(got, (list, tuple)) or len(got) != len(expected):
-            raise ClientError(f"sent {quantity} with another shape: {len(expected)} entries are due, got {_short(got)}")
+            raise ClientError(
+                f"sent {quantity} with another shape: {len(expected)} entries are due, got {shortened(got)}"
+            )
     elif isinstance(got, (list, tuple, Mapping)) or got is None:
-        raise ClientError(f"sent {quantity} with another shape: one value is due, got {_short(got)}")
+        raise ClientError(f"sent {quantity} with another shape: one value is due, got {shortened(got)}")
     for value in _flat(got):
         if not isinstance(expected, str) or _is_decimal(expected):
             _number(quantity, value)
@@ -354,11 +265,11 @@ def _is_decimal(text: str) -> bool:
 def _number(quantity: str, value: Any) -> Fraction:
     """A JSON number or a decimal string, exactly; refuses what is not a finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ClientError(f"sent {quantity} = {_short(value)}, which is no number")
+        raise ClientError(f"sent {quantity} = {shortened(value)}, which is no number")
     try:
         return Fraction(value)
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise ClientError(f"sent {quantity} = {_short(value)}, which is no finite number") from None
+        raise ClientError(f"sent {quantity} = {shortened(value)}, which is no finite number") from None
 
 
 def _rounded(value: Any) -> Any:
@@ -366,8 +277,3 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_rounded(v) for v in value]
     return float(value) if isinstance(value, str) and _is_decimal(value) else value
-
-
-def _short(value: Any) -> str:
-    text = one_line(str(value))
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"

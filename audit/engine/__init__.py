@@ -11,7 +11,7 @@ from audit.engine.arrays import Arrays
 from audit.engine.convex import noisy_frank_wolfe, oracle, phased_sgd
 from audit.engine.sets import linear_minimiser
 from audit.engine.smooth import noisy_sfw, noisy_sfw_tight, poly_sfw, poly_sfw_tight
-from audit.engine.tapes import BatchTape, LiveBatch, StackedTapes, in_chunks
+from audit.engine.tapes import BatchTape, LiveBatch, StackedTapes
 from audit.engine.weakly_convex import proximally_guided
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "BatchTape",
     "LiveBatch",
     "StackedTapes",
-    "in_chunks",
     "linear_minimiser",
     "noisy_frank_wolfe",
     "noisy_sfw",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -57,9 +57,3 @@ class StackedTapes(BatchTape):
             raise KeyError(f"{draw.key} ({draw.kind}, dim {draw.dim}) is read but not declared")
         rows = np.array(self._values[draw])
         return rows[:, 0] if draw.kind == "index" else rows
-
-
-def in_chunks(run: Callable[[BatchTape], Array], seed: int, trials: int, chunk: int = 10_000) -> Iterator[Array]:
-    """The outputs of `trials` runs, `chunk` at a time: memory does not grow with the number of trials."""
-    for block, start in enumerate(range(0, trials, chunk)):
-        yield run(LiveBatch(seed, min(chunk, trials - start), block))

@@ -103,6 +103,7 @@ def frank_wolfe_parameters(
     scale: ScaleRule | None = None,
 ) -> FrankWolfeParameters:
     """Checked parameters; T, β and α default to the theorem's, the scale to the printed one."""
+    K = K.unwatched
     whole("n", n, least=2)
     require(gll.p == 1, "p", gll.p, "be 1", "Algorithm 3 works in the ℓ_1 setting; for ℓ_2 see Algorithm 2")
     require(gll.R > 0, "R", gll.R, "be positive", "with R = 0 every feature is 0 and nothing is to be learnt")

@@ -77,6 +77,7 @@ def oracle_parameters(
     K: Numbers, *, beta: Exact | Real, alpha: Exact | Real, L0: Exact | Real, R: Exact | Real, M: Interval = REAL_LINE
 ) -> OracleParameters:
     """Checked parameters: β, α, L0 > 0, R ≥ 0, and α < 4L0R (beyond, the printed number of steps is not positive)."""
+    K = K.unwatched
     p = OracleParameters(K(beta), K(alpha), K(L0), K(R), M)
     for name, value in (("beta", p.beta), ("alpha", p.alpha), ("L0", p.L0), ("R", p.R)):
         require(K.gt(value, K(0)), name, K.to_float(value), "be positive")

@@ -136,6 +136,7 @@ def phased_parameters(
     average: Average = "last",
 ) -> PhasedParameters:
     """Checked parameters. `D` defaults to W's ℓ_2 diameter, `rank` to n (unconstrained), β and α to the theorem's."""
+    K = K.unwatched
     whole("n", n, least=2)
     require(gll.p == 2, "p", gll.p, "be 2", "Algorithm 2 works in the Euclidean setting; for ℓ_1 see Algorithm 3")
     require(average in ("last", "first"), "average", average, "be 'last' or 'first'")
@@ -203,7 +204,7 @@ def checked_start(K: Numbers, W: FeasibleSet, start: Sequence[Exact] | None) -> 
 
 def checked_points(K: Numbers, gll: GLL, dataset: Sequence[Example], W: FeasibleSet, start: Vector) -> list[Point]:
     """(x, ℓ^{(y)}) of every record: dimensions agree, ‖x‖_* ≤ R, ℓ^{(y)} is convex (three points a label)."""
-    free = isinstance(W, WholeSpace)
+    K, free = K.unwatched, isinstance(W, WholeSpace)
     reach = K(gll.R) * (2 * (1 + norm(K, start, gll.p)) if free else W.norm_bound(K, gll.p))
     losses: dict[object, ScalarLoss] = {}
     points: list[Point] = []

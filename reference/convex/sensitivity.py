@@ -7,7 +7,7 @@ Two runs of PSGD on neighbouring datasets start at the same point u_0; the recor
 u ↦ Π_W(u − ηO(u, z)); u ↦ u − η∇f_β(u, z) does not expand (f_β is convex and βR²-smooth, λ ≤ 2), nor does Π_W, and
 the two oracle errors add at most 2ηα. So ‖Δ_t‖ ≤ 2η(G + α(t − j)): every iterate moves by at most 2η(G + α(T − 1)),
 the average of u_1..u_T by at most 2η(G + α(T − 1)/2), that of u_0..u_{T−1} by 2η((T − 1)/T)(G + α(T − 2)/2). ∎
-Attained, by an oracle whose error always pushes outwards (`pushing_oracle`).
+Attained, by an oracle whose error always pushes outwards.
 
 **The corrected oracle, M = ℝ, λ ≤ 1: the drift adds in quadrature** (`iterate_supremum`). Its derivative is c(m) =
 Q(ℓ_β'(m)): bisection tests the sign of s(m + δ) + βδ, s a monotone selection of ∂ℓ, at offsets δ of a fixed dyadic
@@ -50,7 +50,7 @@ from fractions import Fraction
 from typing import Literal
 
 from reference.convex.moreau import REAL_LINE
-from reference.convex.oracle import Oracle, OracleOutput, OracleParameters, oracle_evaluations, quantum
+from reference.convex.oracle import Oracle, OracleParameters, oracle_evaluations, quantum
 from reference.convex.phased_sgd import (
     TIGHT_ROOM,
     Average,
@@ -61,11 +61,10 @@ from reference.convex.phased_sgd import (
 )
 from reference.numerics.numbers import MP, Exact, Float64, Numbers, Real, Vector, norm
 from reference.numerics.preconditions import require
-from reference.paper.events import Trace
 from reference.paper.registry import claims
 from reference.privacy import gaussian_delta, gaussian_mu, gaussian_mu_safe
 from reference.setting.data import Example
-from reference.setting.losses import GLL, ScalarLoss
+from reference.setting.losses import GLL
 
 # ------------------------------------------------------------------------------------------------ bounds
 
@@ -194,18 +193,6 @@ def phase_deltas(K: Numbers, p: PhasedParameters) -> tuple[Real, ...]:
 
 
 # --------------------------------------------------------------------------------- pairs that move apart
-
-
-def pushing_oracle(
-    K: Numbers, w: Vector, x: Vector, ell: ScalarLoss, p: OracleParameters, trace: Trace | None = None
-) -> OracleOutput:
-    """An α-accurate oracle at its worst, for losses that are flat around their label y: ∓α/R on the two sides of y."""
-    p.count.calls += 1
-    m = w @ x
-    exact = ell.subgradient(K, m)
-    error = p.alpha / p.R
-    derivative = K.clip(exact - error if K.gt(m, K(ell.y)) else exact + error, -p.L0, p.L0)  # type: ignore[attr-defined]
-    return OracleOutput(x * derivative, derivative, m - derivative / p.beta)
 
 
 @dataclass(frozen=True)

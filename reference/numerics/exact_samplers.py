@@ -34,9 +34,9 @@ exponential noise. ∎ Attained: a tiny r that moves one score over a grid line 
 is next to nothing. Over T steps that is up to T·2^{−20}: take the scale r/(ε − 1/G) in place of r/ε
 (`selection_scale`) where it matters.
 
-**What binary64 noise does instead.** Its support depends on q. `possible_under` decides for the textbook binary64
-Laplace sampler whether an output can come from a given q at all: of the outputs of q = 0 at scale 1, six in ten
-cannot come from q = 1, each of them a proof of which dataset was used, where ε = 1 was meant.
+**What binary64 noise does instead.** Its support depends on q: of the outputs of the textbook binary64 Laplace sampler
+for q = 0 at scale 1, six in ten cannot come from q = 1 (a test decides it for each), each of them a proof of which
+dataset was used, where ε = 1 was meant.
 """
 
 from __future__ import annotations
@@ -204,23 +204,3 @@ class DiscreteTape(Tape):
 
 
 # --------------------------------------------------------------- the textbook binary64 sampler, for contrast
-
-
-def textbook_laplace(source: BitSource) -> float:
-    """±ln(u), u uniform on multiples of 2**-53 in (0, 1]: what most libraries do. Not private at any ε."""
-    sign = -1 if source.getrandbits(1) else 1
-    return sign * math.log((source.getrandbits(53) + 1) / 2**53)
-
-
-def possible_under(q: float, output: float) -> bool:
-    """Whether the textbook sampler can give `output` as fl(q + noise): all 53-bit u near e^{−|output − q|} are tried.
-
-    ln is monotone and its binary64 version errs by less than an ulp, so a u that works lies within a few units of
-    e^{−x} for some x that rounds to the output, x = output − q ± half an ulp of the output: the window covers them.
-    """
-    x = Fraction(output) - Fraction(q)
-    slack = Fraction(math.ulp(output)) + 4 * Fraction(math.ulp(float(x)))
-    size = abs(x)
-    low = max(1, math.floor(Fraction(math.exp(-float(size + slack))) * 2**53) - 8)
-    high = min(2**53, math.ceil(Fraction(math.exp(-float(max(size - slack, Fraction(0))))) * 2**53) + 8)
-    return any(q + sign * math.log(u / 2**53) == output for u in range(low, high + 1) for sign in (1, -1))

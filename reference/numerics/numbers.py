@@ -54,12 +54,6 @@ def floor_log2(x: int | Fraction) -> int:
     return k if _power_of_two(k) <= x else k - 1
 
 
-def ceil_log2(x: int | Fraction) -> int:
-    """⌈log2 x⌉ of a positive rational, exactly."""
-    k = floor_log2(x)
-    return k if _power_of_two(k) == x else k + 1
-
-
 def _power_of_two(k: int) -> Fraction:
     return Fraction(2**k) if k >= 0 else Fraction(1, 2**-k)
 
@@ -372,6 +366,14 @@ class Numbers(ABC):
         """π."""
 
     # decisions
+    @property
+    def unwatched(self) -> Numbers:
+        """The same numbers, to decide with whether an input is admissible: no decision of an algorithm.
+
+        A number system that takes notes of an algorithm's decisions (how close they were, say) leaves these out.
+        """
+        return self
+
     @abstractmethod
     def lt(self, x: Real, y: Real) -> bool:
         """x < y, or `Undecided`."""
@@ -397,7 +399,7 @@ class Numbers(ABC):
         return self.le(y, x)
 
     def ceil(self, x: Real) -> int:
-        """⌈x⌉ as an int, or `Undecided`. For ⌈log2⌉ of a rational use `ceil_log2`."""
+        """⌈x⌉ as an int, or `Undecided`."""
         return -self.floor(-x)
 
     def sign(self, x: Real) -> int:

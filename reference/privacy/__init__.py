@@ -37,45 +37,33 @@ from __future__ import annotations
 from reference.privacy.composition import (
     advanced_composition,
     advanced_composition_tanh,
-    basic_composition,
     log_inverse,
-    parallel_composition,
-    post_processing,
 )
 from reference.privacy.counterexamples import (
     dual_norm_of_another_product,
     excess_risk_without_a_minimiser,
     two_neighbour_relations,
 )
-from reference.privacy.definition import dp_delta, dp_epsilon, hockey_stick, satisfies_dp
+from reference.privacy.definition import dp_delta, dp_epsilon, hockey_stick
 from reference.privacy.gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu, gaussian_mu_safe, gdp_composition
 from reference.privacy.laplace import laplace_delta
-from reference.privacy.noisy_min import Noise, exponential_mechanism, noisy_min_epsilon, noisy_min_law, noisy_min_rho
+from reference.privacy.noisy_min import Noise, exponential_mechanism, noisy_min_epsilon, noisy_min_law
 from reference.privacy.optimal_composition import (
     kov_delta,
-    kov_delta_approximate,
     kov_epsilon,
     kov_epsilon0,
-    pure_composition_delta,
 )
 from reference.privacy.zcdp import (
     bounded_range_rho,
-    gaussian_rho,
     pure_rho,
-    zcdp_composition,
     zcdp_delta,
-    zcdp_delta_simple,
-    zcdp_epsilon,
-    zcdp_epsilon_simple,
     zcdp_rho,
-    zcdp_rho_simple,
 )
 
 __all__ = [
     "Noise",
     "advanced_composition",
     "advanced_composition_tanh",
-    "basic_composition",
     "bounded_range_rho",
     "dp_delta",
     "dp_epsilon",
@@ -86,29 +74,17 @@ __all__ = [
     "gaussian_epsilon",
     "gaussian_mu",
     "gaussian_mu_safe",
-    "gaussian_rho",
     "gdp_composition",
     "hockey_stick",
     "kov_delta",
-    "kov_delta_approximate",
     "kov_epsilon",
     "kov_epsilon0",
     "laplace_delta",
     "log_inverse",
     "noisy_min_epsilon",
     "noisy_min_law",
-    "noisy_min_rho",
-    "parallel_composition",
-    "post_processing",
-    "pure_composition_delta",
     "pure_rho",
-    "satisfies_dp",
     "two_neighbour_relations",
-    "zcdp_composition",
     "zcdp_delta",
-    "zcdp_delta_simple",
-    "zcdp_epsilon",
-    "zcdp_epsilon_simple",
     "zcdp_rho",
-    "zcdp_rho_simple",
 ]

@@ -2,37 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from reference.numerics.enclosures import at_least_zero, count, evaluate, highest, log, positive, probability
 from reference.numerics.numbers import Exact, Numbers, Real
 from reference.paper.registry import claims
-
-
-def basic_composition(K: Numbers, steps: Iterable[tuple[Exact | Real, Exact | Real]]) -> tuple[Real, Real]:
-    """(Σε_i, Σδ_i): any number of adaptive steps on the same data."""
-    epsilon, delta = K(0), K(0)
-    for step_epsilon, step_delta in steps:
-        epsilon, delta = epsilon + K(step_epsilon), delta + K(step_delta)
-    return epsilon, delta
-
-
-def parallel_composition(K: Numbers, steps: Iterable[tuple[Exact | Real, Exact | Real]]) -> tuple[Real, Real]:
-    """(max ε_i, max δ_i): steps on disjoint parts of the data, where the partition does not depend on the data.
-
-    Neighbours differ in one index, hence in one part; the law of every other step given the past is the same on
-    both sides, so the joint law is that of the one step followed by post-processing. (A data-dependent partition
-    breaks this: replacing a record may move others.)
-    """
-    epsilon, delta = K(0), K(0)
-    for step_epsilon, step_delta in steps:
-        epsilon, delta = K.max(epsilon, K(step_epsilon)), K.max(delta, K(step_delta))
-    return epsilon, delta
-
-
-def post_processing(K: Numbers, epsilon: Exact | Real, delta: Exact | Real) -> tuple[Real, Real]:
-    """(ε, δ): a map of the output that does not look at the data. The preimage of an event is an event."""
-    return K(epsilon), K(delta)
 
 
 @claims("lem:adv_comp", "printed")

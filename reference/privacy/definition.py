@@ -29,8 +29,3 @@ def dp_epsilon(K: Numbers, p: Sequence[Real], q: Sequence[Real]) -> Real:
     for a, b in zip(p, q, strict=True):
         largest = K.max(largest, K.abs(K.log(a / b)))
     return largest
-
-
-def satisfies_dp(K: Numbers, p: Sequence[Real], q: Sequence[Real], epsilon: Exact | Real, delta: Exact | Real) -> bool:
-    """Whether two output laws meet P(E) ≤ e^ε Q(E) + δ for every event, both ways (`Undecided` on overlap)."""
-    return K.le(dp_delta(K, p, q, epsilon), K(delta))

@@ -9,7 +9,6 @@ from typing import Any, Literal, TypeAlias
 
 from reference.numerics.enclosures import at_least_zero, evaluate, number, positive
 from reference.numerics.numbers import Ball, BallScalar, Exact, Numbers, Real
-from reference.privacy.zcdp import bounded_range_rho, pure_rho
 
 Noise: TypeAlias = Literal["laplace", "gumbel", "exponential", "added-gumbel", "added-exponential"]
 
@@ -42,16 +41,6 @@ def noisy_min_epsilon(K: Numbers, score_range: Exact | Real, scale: Exact | Real
     at_least_zero("score_range", score_range)
     positive("scale", scale)
     return K(score_range) / K(scale)
-
-
-def noisy_min_rho(K: Numbers, score_range: Exact | Real, scale: Exact | Real, noise: Noise = "laplace") -> Real:
-    """The zCDP constant of report-noisy-min: (r/s)²/8 for Gumbel noise (bounded range), (r/s)²/2 for the others.
-
-    Laplace noise does not have bounded range r/s (its losses can spread over more than 1.1 r/s), so ε²/8 is for
-    Gumbel alone.
-    """
-    loss = noisy_min_epsilon(K, score_range, scale, noise)
-    return bounded_range_rho(K, loss) if noise == "gumbel" else pure_rho(K, loss)
 
 
 def exponential_mechanism(K: Numbers, scores: Sequence[Exact | Real], temperature: Exact | Real) -> list[Real]:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Sequence
 from fractions import Fraction
-from itertools import product
-from typing import Any
 
 from flint import arb
 
@@ -27,9 +23,6 @@ from reference.numerics.enclosures import (
     root,
 )
 from reference.numerics.numbers import Ball, BallScalar, Exact, Numbers, Real
-
-CAP_OUTCOMES = 1 << 18
-"""The most outcomes that `pure_composition_delta` sums: a limit of effort, chosen and not derived."""
 
 
 def kov_delta(K: Numbers, epsilon: Exact | Real, epsilon0: Exact | Real, k: int) -> Real:
@@ -70,24 +63,6 @@ def _first_positive(epsilon: Argument, epsilon0: Argument, k: int) -> int:
     return math.floor((k + lowest(epsilon) / highest(epsilon0)) / 2) + 1
 
 
-def kov_delta_approximate(
-    K: Numbers, epsilon: Exact | Real, epsilon0: Exact | Real, delta0: Exact | Real, k: int
-) -> Real:
-    """The exact δ(ε) of k adaptive (ε0,δ0)-DP steps: 1 − (1−δ0)^k (1 − kov_delta)."""
-    d0 = at_least_zero("delta0", delta0)
-    if highest(d0) >= 1:
-        raise ValueError(f"delta0 = {delta0} must lie in [0, 1)")
-    if d0 == 0:
-        return kov_delta(K, epsilon, epsilon0, k)
-    e, e0 = at_least_zero("epsilon", epsilon), positive("epsilon0", epsilon0)
-
-    def body(B: Ball, e: Argument, e0: Argument, d0: Argument) -> BallScalar:
-        keep: BallScalar = (1 - B(d0)) ** k * (1 - _kov_delta(B, e, e0, k))
-        return 1 - keep
-
-    return evaluate(K, body, e, e0, d0)
-
-
 def kov_epsilon0(K: Numbers, epsilon: Exact | Real, delta: Exact | Real, k: int) -> Real:
     """The largest ε0 such that k adaptive ε0-DP steps are (ε,δ)-DP (the inverse of `kov_delta`, increasing in ε0)."""
     e, d = positive("epsilon", epsilon), probability("delta", delta)
@@ -109,41 +84,3 @@ def kov_epsilon(K: Numbers, delta: Exact | Real, epsilon0: Exact | Real, k: int)
         return _kov_delta(B, number("epsilon", e), e0, k)
 
     return inverse_profile(K, profile, d, count("k", k) * e0 if isinstance(e0, Fraction) else k * e0)
-
-
-def pure_composition_delta(K: Numbers, epsilon: Exact | Real, epsilons: Sequence[Exact | Real]) -> Real:
-    """The exact δ(ε) of adaptive steps that are ε_1-, ε_2-, …-DP: Σ over all outcomes of their randomised responses.
-
-    Equal ε_t are counted together, so the cost is ∏(multiplicity + 1) outcomes; beyond 2**18 it is refused
-    (computing it exactly is #P-hard in general; Murtagh and Vadhan, 2016).
-    """
-    e = at_least_zero("epsilon", epsilon)
-    steps = Counter(at_least_zero("epsilons", x) for x in epsilons)
-    if any(isinstance(x, BallScalar) for x in steps):
-        raise ValueError("epsilons must be exact numbers: equal steps are counted together")
-    groups = [(x, m) for x, m in steps.items() if x != 0]
-    outcomes = math.prod(m + 1 for _, m in groups)
-    if outcomes > CAP_OUTCOMES:
-        raise ValueError(f"epsilons: {outcomes} outcomes exceed {CAP_OUTCOMES}; use zCDP or a privacy-loss accountant")
-    if isinstance(e, Fraction) and sum((x * m for x, m in groups), Fraction(0)) <= e:
-        return K(0)
-    return evaluate(K, lambda B, e: _pure_composition(B, e, groups), e)
-
-
-def _pure_composition(K: Ball, epsilon: Argument, groups: Sequence[tuple[Any, int]]) -> BallScalar:
-    tables = [_responses(K, x, m) for x, m in groups]
-    e, total = K(epsilon), K(0)
-    for outcome in product(*tables):
-        loss = sum((x for x, _ in outcome), Fraction(0))
-        if isinstance(epsilon, BallScalar) or loss > epsilon:
-            mass = K(1)
-            for _, factor in outcome:
-                mass = mass * factor
-            total = total + mass * K.max(-K.expm1(e - K(loss)), K(0))
-    return total  # type: ignore[no-any-return]
-
-
-def _responses(K: Ball, x: Fraction, m: int) -> list[tuple[Fraction, BallScalar]]:
-    """(loss, probability) of m randomised responses at ε = x."""
-    normaliser = m * K.log1p(K.exp(K(x)))
-    return [((2 * i - m) * x, math.comb(m, i) * K.exp(i * K(x) - normaliser)) for i in range(m + 1)]

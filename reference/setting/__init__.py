@@ -4,7 +4,7 @@ What may not enter: algorithms, privacy, anything that draws.
 """
 
 from reference.numerics.preconditions import require
-from reference.setting.data import Example, Relation, add, are_neighbours, remove, replace_one
+from reference.setting.data import Example, are_neighbours, replace_one
 from reference.setting.losses import (
     GLL,
     MCP,
@@ -18,7 +18,6 @@ from reference.setting.losses import (
     NegativeQuadratic,
     NegativeSquare,
     NoClosedForm,
-    NotWeaklyConvex,
     Penalised,
     PiecewiseLinear,
     Quantile,
@@ -35,7 +34,6 @@ from reference.setting.losses import (
     WeaklyConvexLoss,
     WeakScalarLoss,
     linear_prox,
-    piecewise_linear,
 )
 from reference.setting.sets import (
     Box,
@@ -69,12 +67,10 @@ __all__ = [
     "NegativeSquare",
     "NoClosedForm",
     "NoProjection",
-    "NotWeaklyConvex",
     "Penalised",
     "PiecewiseLinear",
     "Polytope",
     "Quantile",
-    "Relation",
     "RobustPhaseRetrieval",
     "ScalarLoss",
     "SeparablePenalty",
@@ -89,13 +85,10 @@ __all__ = [
     "WeakScalarLoss",
     "WeaklyConvexLoss",
     "WholeSpace",
-    "add",
     "are_neighbours",
     "box_polytope",
     "l1_ball",
     "linear_prox",
-    "piecewise_linear",
-    "remove",
     "replace_one",
     "require",
 ]

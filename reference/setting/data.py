@@ -1,8 +1,8 @@
 """Records, datasets and what "neighbouring" means.
 
 A dataset is a tuple of records. The record of a generalised linear loss is `Example(x, y)`: a feature vector and a
-label, in exact numbers. Neighbours are replace-one (same size, exactly one record differs, position by position) unless
-the caller says add-remove (one dataset is the other with one record taken out, order kept).
+label, in exact numbers. Neighbours are replace-one, as in the paper: same size, exactly one record differs, position by
+position.
 """
 
 from __future__ import annotations
@@ -10,15 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from reference.numerics.numbers import Exact
 from reference.numerics.preconditions import exact, exact_tuple, require
 
 _Z = TypeVar("_Z")
-
-Relation: TypeAlias = Literal["replace-one", "add-remove"]
-RELATIONS: tuple[Relation, ...] = ("replace-one", "add-remove")
 
 
 @dataclass(frozen=True)
@@ -43,32 +40,10 @@ def _number(value: Any) -> Exact:
 
 def replace_one(dataset: Sequence[_Z], i: int, z: _Z) -> tuple[_Z, ...]:
     """The dataset with record i (from 0) replaced by z."""
-    _index(dataset, i)
+    require(isinstance(i, int) and 0 <= i < len(dataset), "i", i, f"be an index of a dataset of {len(dataset)} records")
     return (*dataset[:i], z, *dataset[i + 1 :])
 
 
-def add(dataset: Sequence[_Z], z: _Z) -> tuple[_Z, ...]:
-    """The dataset with z appended."""
-    return (*dataset, z)
-
-
-def remove(dataset: Sequence[_Z], i: int) -> tuple[_Z, ...]:
-    """The dataset without record i (from 0)."""
-    _index(dataset, i)
-    return (*dataset[:i], *dataset[i + 1 :])
-
-
-def _index(dataset: Sequence[Any], i: int) -> None:
-    require(isinstance(i, int) and 0 <= i < len(dataset), "i", i, f"be an index of a dataset of {len(dataset)} records")
-
-
-def are_neighbours(S: Sequence[Any], S2: Sequence[Any], relation: Relation = "replace-one") -> bool:
-    """Whether S and S2 differ by exactly one record in the stated sense. (Equal datasets are not neighbours.)"""
-    require(relation in RELATIONS, "relation", relation, f"be one of {', '.join(RELATIONS)}")
-    if relation == "replace-one":
-        return len(S) == len(S2) and sum(a != b for a, b in zip(S, S2, strict=True)) == 1
-    short, long = sorted((tuple(S), tuple(S2)), key=len)
-    if len(long) != len(short) + 1:
-        return False
-    first = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    return remove(long, first) == short
+def are_neighbours(S: Sequence[Any], S2: Sequence[Any]) -> bool:
+    """Whether S and S2 have one size and differ in exactly one record. (Equal datasets are not neighbours.)"""
+    return len(S) == len(S2) and sum(a != b for a, b in zip(S, S2, strict=True)) == 1

@@ -13,7 +13,6 @@ from reference.setting.losses_convex import (
     Quantile,
     ScalarLoss,
     linear_prox,
-    piecewise_linear,
 )
 from reference.setting.losses_smooth import (
     GemanMcClure,
@@ -31,7 +30,6 @@ from reference.setting.losses_weak import (
     SCAD,
     NegativeQuadratic,
     NegativeSquare,
-    NotWeaklyConvex,
     Penalised,
     RobustPhaseRetrieval,
     SeparablePenalty,
@@ -58,7 +56,6 @@ __all__ = [
     "NegativeQuadratic",
     "NegativeSquare",
     "NoClosedForm",
-    "NotWeaklyConvex",
     "Penalised",
     "PiecewiseLinear",
     "Quantile",
@@ -78,7 +75,6 @@ __all__ = [
     "WeaklyConvexLoss",
     "geman_mcclure_slope",
     "linear_prox",
-    "piecewise_linear",
     "sigmoid_curvature",
     "squared_tanh_curvature",
     "tanh_curvature",

@@ -15,7 +15,7 @@ subgradient jumps at a kink and is decided through `K`; at a kink it is the elem
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -395,31 +395,3 @@ def linear_prox(K: Numbers, loss: ScalarLoss, x: Vector, beta: Exact | Real, w: 
     t = loss.prox(K, K(beta) / square, m)
     step: Vector = x * ((t - m) / square)
     return w + step
-
-
-def piecewise_linear(pieces: Iterable[Sequence[Exact]]) -> PiecewiseLinear:
-    """The convex loss max_i (slope_i·u + intercept_i), from its affine pieces (slope, intercept)."""
-    lines = [exact_tuple(f"pieces[{i}]", piece) for i, piece in enumerate(pieces)]
-    require(len(lines) > 0, "pieces", lines, "have at least one entry")
-    for i, line in enumerate(lines):
-        require(len(line) == 2, f"pieces[{i}]", line, "be a pair (slope, intercept)")
-    hull = _upper_envelope(lines)
-    kinks = [(a[1] - b[1]) / (b[0] - a[0]) for a, b in pairwise(hull)]
-    start = kinks[0] if kinks else Fraction(0)
-    return PiecewiseLinear(kinks, [slope for slope, _ in hull], hull[0][0] * start + hull[0][1])
-
-
-def _upper_envelope(lines: list[tuple[Fraction, ...]]) -> list[tuple[Fraction, ...]]:
-    """The lines that touch the maximum on an interval, by increasing slope."""
-    highest = {line[0]: line[1] for line in sorted(lines)}
-    hull: list[tuple[Fraction, ...]] = []
-    for slope, intercept in highest.items():
-        while len(hull) >= 2 and _is_below(hull[-2], hull[-1], (slope, intercept)):
-            hull.pop()
-        hull.append((slope, intercept))
-    return hull
-
-
-def _is_below(a: tuple[Fraction, ...], b: tuple[Fraction, ...], c: tuple[Fraction, ...]) -> bool:
-    """Whether b never exceeds max(a, c), for slopes a < b < c: c overtakes a no later than b does."""
-    return (a[1] - c[1]) * (b[0] - a[0]) <= (a[1] - b[1]) * (c[0] - a[0])

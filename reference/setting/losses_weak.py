@@ -9,8 +9,7 @@ f is ρ-weakly convex with respect to ‖·‖ if f(λw + (1−λ)v) ≤ λf(w) 
 | prox_f^β over ℝ | `.prox(K, beta, m)` on the line, for β > ρ |
 
 On the line: h is ρ-weakly convex if and only if h + (ρ/2)v² is convex. If h is, then f(w) = h(⟨a, w⟩) is
-ρ‖a‖_q²-weakly convex with respect to ‖·‖_p, because |⟨a, w − v⟩| ≤ ‖a‖_q‖w − v‖_p. `NotWeaklyConvex` is the control:
-no ρ will do for it.
+ρ‖a‖_q²-weakly convex with respect to ‖·‖_p, because |⟨a, w − v⟩| ≤ ‖a‖_q‖w − v‖_p.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from reference.numerics.preconditions import exponent, nonnegative, positive, re
 from reference.setting.data import Example
 from reference.setting.losses_convex import (
     LinearPredictor,
-    NoClosedForm,
     ScalarLoss,
     _set_exact,
     checked_beta,
@@ -240,32 +238,6 @@ class TanhResidual(WeakScalarLoss):
         return K.sign(T - K(self.y)) * (1 - T) * (1 + T)
 
 
-@dataclass(frozen=True)
-class NotWeaklyConvex(ScalarLoss):
-    """min(|v|, 1): 1-Lipschitz, and weakly convex for no ρ. A control: every check of weak convexity must refuse it.
-
-    At the kink v = 1 the slope falls from 1 to 0. With w = 1 − h, v = 1 + h, λ = ½ the left side of weak convexity
-    exceeds the average by h/2, and (ρ/8)(2h)² = ρh²/2 is smaller once h < 1/ρ.
-    """
-
-    is_convex = False
-
-    @property
-    def lipschitz(self) -> Fraction:
-        return Fraction(1)
-
-    def value(self, K: Numbers, u: Real) -> Real:
-        return K.min(K.abs(u), K(1))
-
-    def subgradient(self, K: Numbers, u: Real) -> Real:
-        """sgn(v) inside (−1, 1), 0 elsewhere (at ±1 the element of Clarke's interval nearest 0)."""
-        return K(K.sign(u)) if K.lt(K.abs(u), K(1)) else K(0)
-
-    def prox(self, K: Numbers, beta: Exact | Real, m: Exact | Real) -> Real:
-        """None: near the kink ±1 the proximal point is not unique, however large β is."""
-        raise NoClosedForm("min(|v|, 1) is not weakly convex: its proximal point is not unique for any β")
-
-
 # ---------------------------------------------------------------------------------------- in ℝ^d
 
 
@@ -460,7 +432,6 @@ __all__ = [
     "SCAD",
     "NegativeQuadratic",
     "NegativeSquare",
-    "NotWeaklyConvex",
     "Penalised",
     "RobustPhaseRetrieval",
     "SeparablePenalty",

@@ -4,7 +4,6 @@ What may not enter: formulas of another section, anything that draws.
 """
 
 from reference.smooth.noisy_sfw import (
-    fails,
     failure_threshold,
     noisy_sfw,
     noisy_sfw_printed,
@@ -14,7 +13,6 @@ from reference.smooth.noisy_sfw import (
 from reference.smooth.poly_sfw import poly_sfw, poly_sfw_printed, poly_sfw_tight
 
 __all__ = [
-    "fails",
     "failure_threshold",
     "noisy_sfw",
     "noisy_sfw_printed",

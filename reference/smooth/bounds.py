@@ -182,14 +182,6 @@ def gradient_errors(K: Numbers, sizes: Sequence[int], J: int, constants: Constan
     return [K.sqrt(factor * v) for v in error_variances(K, sizes, constants)]
 
 
-def gradient_error_regular(K: Numbers, t: int, b: int, kappa: Real, constants: Constants) -> Real:
-    """√((4κ/b)[P_{0,t}²L0² + (L0+L1·D)²√((t+1)/2)]): improvement B in a κ-regular dual."""
-    L0, L1, D = _scale(K, constants)
-    start, spread = decay(K, 0, t) * L0, L0 + L1 * D
-    later = spread * spread * K.sqrt(K(Fraction(t + 1, 2))) if t else K(0)
-    return K.sqrt(4 * kappa / b * (start * start + later))
-
-
 @claims("lem:grad-error-noisySFW", "printed")
 def noisy_gradient_error_printed(
     K: Numbers, t: int, b: int, d: int, p: Any, constants: Constants, epsilon: Exact, delta: Exact, power_shift: int = 1

@@ -41,13 +41,12 @@ from typing import Any, Literal, TypeAlias
 from reference.numerics.numbers import Exact, Numbers, Real
 from reference.numerics.preconditions import require, whole
 from reference.paper.registry import claims
-from reference.privacy import gaussian_mu, log_inverse, zcdp_rho, zcdp_rho_simple
+from reference.privacy import gaussian_mu, log_inverse, zcdp_rho
 from reference.smooth.sensitivity import (
     batch_sizes,
     coarse_record_bound,
     record_bound,
     square_sum_bound,
-    step_size,
     sum_bound,
     unit_sums,
 )
@@ -59,7 +58,7 @@ ROUNDING = 1 + Fraction(1, 2**40)
 """Tight scales are raised by this factor, so that rounding in binary64 never under-noises."""
 
 ZCDP_DIVISOR: dict[Noise, int] = {"laplace": 2, "gumbel": 8}
-"""ρ = (r/s)²/2 for Laplace noise, (r/s)²/8 for Gumbel noise."""
+"""ρ = (r/s)²/2 for Laplace noise (`privacy.pure_rho`), (r/s)²/8 for Gumbel noise (`privacy.bounded_range_rho`)."""
 
 
 @claims("alg:polySFW", "printed")
@@ -84,7 +83,8 @@ def closed_form_scale(
     K: Numbers, steps: int, b: int, L0: Exact, L1: Exact, D: Exact | Real, epsilon: Exact, delta: Exact, noise: Noise
 ) -> Real:
     """min{2T, c√V(√(L+ε)+√L)}·D(L0+L1·D)/(bε), c = √2 (Laplace) or 1/√2 (Gumbel): improvement A in closed form."""
-    root = K.sqrt(zcdp_rho_simple(K, epsilon, delta))
+    log = log_inverse(K, delta)
+    root = K(epsilon) / (K.sqrt(log + K(epsilon)) + K.sqrt(log))  # √ρ for the ρ with ρ + 2√(ρL) = ε
     unit = 2 * K(D) * (K(L0) + K(L1) * K(D)) / b
     pure = unit * sum_bound(K, steps) / K(epsilon)
     zcdp = unit * K.sqrt(square_sum_bound(K, steps) / ZCDP_DIVISOR[noise]) / root
@@ -132,7 +132,7 @@ def tight_scale(
 def exact_constants_scale(
     K: Numbers, steps: int, b: int, L0: Exact, L1: Exact, D: Exact | Real, epsilon: Exact, delta: Exact, noise: Noise
 ) -> Real:
-    """Between `closed_form_scale` and `tight_scale`: exact max_k sums, the sharp conversion, but the coarse c_k and
+    """Between `closed_form_scale` and `tight_scale`: exact max_k sums and the sharp conversion, but the coarse c_k and
     m_k = b/(k+1).
     """
     coarse = [coarse_record_bound(K, k, L0, L1, D) * (k + 1) / b for k in range(steps)]
@@ -154,29 +154,6 @@ def gaussian_stretch(K: Numbers, epsilon: Exact, delta: Exact, releases: int) ->
     mu = gaussian_mu(K, epsilon, delta)
     log_root = K.sqrt(log_inverse(K, delta))
     return K.max(K(1), K(epsilon) * K.sqrt(K(releases)) / (2 * log_root * mu) * K(ROUNDING))
-
-
-def gaussian_deviations(
-    K: Numbers,
-    t: int,
-    b: int,
-    d: int,
-    p: Any,
-    constants: tuple[Any, Any, Any],
-    epsilon: Exact,
-    delta: Exact,
-    corrected: bool = True,
-) -> tuple[Real, Real]:
-    """(σ_{r,t}, σ̂_{r,t}) of Algorithm 5 for η_t = 1/√(t+1), as corrected or as printed; σ̂ is 0 at t = 0.
-
-    `constants` is (L0, L1, D). The algorithm computes them on its own lines; this is for tables and calibration.
-    """
-    L0, L1, D = (K(x) for x in constants)
-    unit = 4 * dimension_factor(K, d, p) * K.sqrt(log_inverse(K, delta)) * (t + 1) / (b * K(epsilon))
-    if corrected:
-        unit = unit * gaussian_stretch(K, epsilon, delta, 2 if t else 1)
-    move = K(0) if t == 0 else step_size(K, t - 1 if corrected else t)
-    return unit * L0, unit * L1 * D * move
 
 
 @claims("thm:privacy-noisySFW", "tight")

@@ -297,12 +297,6 @@ def corrected_transcript_delta(K: Numbers, epsilon: Exact, delta: Exact) -> Real
     return gaussian_delta(K, epsilon, corrected_pair_mu(K, epsilon, delta))
 
 
-def fails(epsilon: Exact, delta: Exact, t: int = 1) -> bool:
-    """Whether printed Algorithm 5 violates (ε,δ)-DP at step t, decided on balls."""
-    K = Ball(128)
-    return K.lt(K(_exact(delta)), transcript_delta(K, epsilon, delta, t))
-
-
 def failure_threshold(delta: Exact, t: int = 1, corrected: bool = False, digits: int = 6) -> tuple[Fraction, Fraction]:
     """Two rationals around the ε from which the pair of step t violates (ε,δ)-DP, 10^{−digits} apart; on balls.
 

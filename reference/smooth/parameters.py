@@ -29,7 +29,7 @@ from reference.smooth.bounds import (
 )
 from reference.smooth.calibration import Noise
 from reference.smooth.rounds import samples_bound_printed
-from reference.smooth.sensitivity import batch_sizes, harmonic
+from reference.smooth.sensitivity import batch_sizes
 
 LARGEST_N = 1 << 200
 """Where the search for a feasible n gives up."""
@@ -141,15 +141,6 @@ def largest_batch(n: int, steps: int) -> int:
     return low
 
 
-def safe_batch(n: int, steps: int) -> int:
-    """1 + ⌊(n−T)/H_T⌋: a closed form that the ceilings never break, since ⌈b/j⌉ ≤ (b+j−1)/j.
-
-    Σ_{j≤T}⌈b/j⌉ ≤ (b−1)H_T + T ≤ n. (n/(1+ln T) does break it when b is below about twice T.)
-    """
-    require(n >= whole("steps", steps), "n", n, f"be at least {steps}", "every step needs a record")
-    return 1 + int((n - steps) / harmonic(steps))
-
-
 def _best(bound: Callable[[int, int], Real], K: Numbers, n: int, candidates: list[int]) -> OneRound:
     """The plan with the smallest bound; T grows geometrically and the search stops when the bound has risen five
     times.
@@ -206,5 +197,4 @@ __all__ = [
     "noisy_plan",
     "poly_parameters",
     "poly_plan",
-    "safe_batch",
 ]

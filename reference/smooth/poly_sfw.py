@@ -32,7 +32,6 @@ from typing import Any, TypeAlias
 from reference.numerics.numbers import Exact, Numbers, Real, Vector
 from reference.numerics.preconditions import require, whole
 from reference.numerics.tape import Draw, Tape, reading
-from reference.paper.editions import edition
 from reference.paper.events import Trace, mark
 from reference.paper.registry import implements
 from reference.privacy import log_inverse
@@ -190,11 +189,6 @@ def poly_sfw(
         chosen = noise.index("hat", dim=iterate_count(R))  # L15
     mark(trace, 15, "output", iterates[chosen], *output_index(chosen))
     return Run(iterates[chosen], output_index(chosen), tuple(iterates), gradients.evaluations, batches.used, trace)
-
-
-def poly_sfw_with(errata: set[str]) -> Callable[..., Run]:
-    """Algorithm 4 with exactly these of its errata (E4.5, E4.7) applied."""
-    return edition(poly_sfw_printed, poly_sfw, errata)
 
 
 # ------------------------------------------------------------------------------------- the tight variant

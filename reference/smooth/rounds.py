@@ -92,11 +92,6 @@ def samples_needed(R: int, b: int) -> int:
     return sum(sum(batch_sizes(b, 2**r)) for r in range(R))
 
 
-def samples_needed_printed(R: int, b: int) -> int:
-    """The same with ⌊b/(t+1)⌋."""
-    return sum(b // (t + 1) for r in range(R) for t in range(2**r))
-
-
 @claims("sec:polySFW", "printed")
 def samples_bound_printed(R: int, b: int) -> int:
     """bR², the bound of the remark on R and b: enough for the ceilings too whenever b ≥ 2^{R−1}.

@@ -39,9 +39,8 @@ side falls on [0, 1/√3] and is 1.474 at the right end. ∎
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
-from reference.numerics.numbers import Exact, Numbers, Real, Vector
+from reference.numerics.numbers import Exact, Numbers, Real
 from reference.numerics.preconditions import require, whole
 from reference.paper.registry import claims, implements
 
@@ -82,22 +81,6 @@ def round_sums(K: Numbers, steps: int) -> tuple[tuple[Real, Real], ...]:
     return tuple(reversed(found))
 
 
-def largest_sum(K: Numbers, steps: int) -> Real:
-    """max_k √(k+1)·Σ_t P_{k,t}: at most T (Fact 2)."""
-    largest = K(0)
-    for k, (total, _) in enumerate(round_sums(K, steps)):
-        largest = K.max(largest, K.sqrt(K(k + 1)) * total)
-    return largest
-
-
-def largest_square_sum(K: Numbers, steps: int) -> Real:
-    """max_k (k+1)·Σ_t P_{k,t}²: at most `square_sum_bound` (Fact 3)."""
-    largest = K(0)
-    for k, (_, squares) in enumerate(round_sums(K, steps)):
-        largest = K.max(largest, (k + 1) * squares)
-    return largest
-
-
 @claims("thm:privacy-polySFW", "tight")
 def sum_bound(K: Numbers, steps: int) -> Real:
     """T: the bound of Fact 2 on √(k+1)·Σ_t P_{k,t}."""
@@ -109,17 +92,6 @@ def square_sum_bound(K: Numbers, steps: int) -> Real:
     """V = max(T, T^{3/2}/2): the bound of Fact 3 on (k+1)·Σ_t P_{k,t}²."""
     T = K(whole("steps", steps))
     return K.max(T, T * K.sqrt(T) / 2)
-
-
-def variance_sums(K: Numbers, steps: int) -> tuple[Real, ...]:
-    """S_t = Σ_{k=1..t} P_{k,t}² for t = 0, …, T−1 (Fact 4: at most √((t+1)/2))."""
-    value = K(0)
-    values = [value]
-    for t in range(1, whole("steps", steps)):
-        keep = 1 - step_size(K, t)
-        value = 1 + keep * keep * value
-        values.append(value)
-    return tuple(values)
 
 
 def record_bound(K: Numbers, k: int, L0: Exact | Real, L1: Exact | Real, D: Exact | Real) -> Real:
@@ -164,15 +136,6 @@ def unravelled(K: Numbers, t: int) -> tuple[Real, tuple[Real, ...], tuple[Real, 
     return start, tuple(deltas), tuple(gradients)
 
 
-def unravelled_estimate(K: Numbers, start: Vector, deltas: Sequence[Vector], gradients: Sequence[Vector]) -> Vector:
-    """∇^t from ∇^0, Δ^1..Δ^t, g^1..g^t by equation (5)."""
-    first, a, c = unravelled(K, len(deltas))
-    total: Vector = start * first
-    for k in range(len(deltas)):
-        total = total + deltas[k] * a[k] + gradients[k] * c[k]
-    return total
-
-
 # ------------------------------------------------------- what a given noise scale costs in privacy
 
 
@@ -202,8 +165,3 @@ def unit_sums(K: Numbers, sizes: Sequence[int], bounds: Sequence[Real]) -> tuple
         plain = K.max(plain, weight * total)
         squared = K.max(squared, weight * weight * squares)
     return plain, squared
-
-
-def harmonic(steps: int) -> Fraction:
-    """H_T = Σ_{t=1..T} 1/t, exactly."""
-    return sum((Fraction(1, t) for t in range(1, steps + 1)), Fraction(0))

@@ -8,16 +8,15 @@ ball. A ball that holds 0 and is not 0 is printed as 0 with a radius that covers
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
-from types import FrameType
 from typing import Any
 
-from reference.numerics.numbers import Ball, BallScalar, Numbers, Real, Undecided, Vector
+from reference.numerics.numbers import Ball, BallScalar, Real, Vector
 
 DIGITS = 40
+"""Significant digits of a stored value: more than twice those of binary64, so that clients with 30 are served, too."""
 WIDTH = 150
 """A JSON value that fits into this many characters stays on one line."""
 
@@ -108,50 +107,35 @@ class Watched(Ball):
         self.closest: Fraction | None = None
         self.ties = 0
 
+    @property
+    def unwatched(self) -> Ball:
+        return Ball(self.bits)
+
     def lt(self, x: Real, y: Real) -> bool:
-        return self._noted(super().lt(x, y), x, y)
+        answer = super().lt(x, y)
+        self._note(x, y)
+        return answer
 
     def le(self, x: Real, y: Real) -> bool:
-        return self._noted(super().le(x, y), x, y)
+        answer = super().le(x, y)
+        self._note(x, y)
+        return answer
 
     def argmin(self, values: Sequence[Real]) -> int:
         """Ties count, and the runner-up's distance."""
-        best = Numbers.argmin(_Plain(self), values)
+        best = self.unwatched.argmin(values)
         for i, value in enumerate(values):
             if i != best:
                 self._note(value, values[best], tie=True)
         return best
 
-    def _noted(self, answer: bool, x: Real, y: Real) -> bool:
-        self._note(x, y)
-        return answer
-
     def _note(self, x: Real, y: Real, tie: bool = False) -> None:
-        if _checks_input():
-            return
         a, b = self(x), self(y)
         gap = abs(a.mid - b.mid) - a.rad - b.rad
         if gap > 0:
             self.closest = gap if self.closest is None else min(gap, self.closest)
         elif tie:
             self.ties += 1
-
-
-def _checks_input() -> bool:
-    """Whether a decision belongs to a check of the input (with slack 2^-40, say) and not to the algorithm."""
-    frame: FrameType | None = sys._getframe(3)
-    names: list[str] = []
-    while frame is not None and len(names) < 8:
-        names.append(frame.f_code.co_name)
-        frame = frame.f_back
-    return any(name.startswith(("require", "check", "with_beta")) or name.endswith("parameters") for name in names)
-
-
-class _Plain(Ball):
-    """The same balls without a notebook."""
-
-    def __init__(self, watched: Watched):
-        super().__init__(watched.bits)
 
 
 # ----------------------------------------------------------------------------------------------- JSON
@@ -182,7 +166,6 @@ def _lines(value: Any, depth: int) -> Iterator[str]:
 __all__ = [
     "DIGITS",
     "TooWide",
-    "Undecided",
     "Watched",
     "canonical",
     "decimal",

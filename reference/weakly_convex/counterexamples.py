@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from reference.numerics.numbers import Ball, Float64, Numbers, Real, Vector, norm
+from reference.numerics.numbers import Ball, Float64, Real, norm
 from reference.numerics.tape import ZeroTape
 from reference.paper.inventory import load
 from reference.paper.registry import Counterexample, counterexample
@@ -18,7 +18,7 @@ from reference.setting.losses_weak import RobustPhaseRetrieval, SquareResidual
 from reference.setting.sets import Box
 from reference.weakly_convex import weak_convexity as wc
 from reference.weakly_convex.functions import absolute, inner, linear, quadratic, square_residual
-from reference.weakly_convex.mirror import duality_map, geometry, half_square, p_bar_printed
+from reference.weakly_convex.mirror import geometry, half_square, p_bar_printed
 from reference.weakly_convex.prox import prox_line
 from reference.weakly_convex.proximal_guided import (
     Parameters,
@@ -513,11 +513,3 @@ def _refused(call: object) -> bool:
     except ValueError:
         return True
     return False
-
-
-def curvature_of_half_square(K: Numbers, p: Fraction | int, x: Vector, h: Vector, t: Real) -> Real:
-    """(∇½‖·‖²(x+th) − ∇½‖·‖²(x))·h/(t‖h‖²_p): at least p−1, with equality in the limit at x = (1, −1), h = (1, 1)."""
-    geo = geometry(K, p, len(x))
-    change = duality_map(K, geo, x + h * t) - duality_map(K, geo, x)
-    length = norm(K, h, geo.p_bar)
-    return change @ h / (t * length * length)

@@ -7,8 +7,6 @@ the convex
   hull of the gradients of the pieces that attain the maximum (a maximum of smooth functions is subdifferentially
   regular).
 * `RegularisedRegression`: |⟨a, w⟩ − y| plus a separable penalty (MCP, SCAD), a weakly convex loss of Section 5.
-
-Named examples carry the paper's counterexamples: `min_abs_one` is weakly convex for no ρ.
 """
 
 from __future__ import annotations
@@ -153,13 +151,6 @@ def scad(lam: Fraction | int, a: Fraction | int) -> PiecewiseQuadratic:
         (-end, -lam, zero, lam, end),
         (flat, (bend, -slope, start), (zero, -lam, zero), (zero, lam, zero), (bend, slope, start), flat),
     )
-
-
-def min_abs_one() -> PiecewiseQuadratic:
-    """min(|v|, 1): concave kinks at ±1, weakly convex for no ρ."""
-    zero, one = Fraction(0), Fraction(1)
-    flat = (zero, zero, one)
-    return PiecewiseQuadratic((-one, zero, one), (flat, (zero, -one, zero), (zero, one, zero), flat))
 
 
 # ------------------------------------------------------------------------------------------------ in ℝ^d

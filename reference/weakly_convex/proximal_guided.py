@@ -228,11 +228,6 @@ def beta_printed(K: Numbers, at: Parameters) -> Real:
     return 2 * K(at.rho) * printed_kappas(K, at.p, at.d)[0]
 
 
-def beta_corrected(K: Numbers, at: Parameters) -> Real:
-    """2κC²ρ, κ = 1/(p̄−1): twice what Proposition 16 needs in ‖·‖_p̄."""
-    return scales(K, at.p, at.d, at.L, at.rho).beta
-
-
 def rounds_real(K: Numbers, at: Parameters) -> Real:
     """The minimum whose floor is the printed R: min{√(nDρ/(κL0)), (D(nε)²ρ/(κ̃κ²L0·d·log(1/δ)))^{1/3}}."""
     kappa, tilde = printed_kappas(K, at.p, at.d)
@@ -412,21 +407,6 @@ def regime(
         if found.informative:
             return 2**j, found
     return None
-
-
-def needed_rounds(K: Numbers, at: Parameters) -> Real:
-    """R must exceed 8κ²ρD/((2κ−1)L0) before the first term alone, Δ_F/R with Δ_F = L0·D, is below the a-priori value.
-
-    (2/((2κ−1)ρ̃))·L0·D/R < (ℓ/β)² with ℓ = C·L0, β = 2κC²ρ.
-    """
-    s = scales(K, at.p, at.d, at.L, at.rho)
-    kappa = s.geo.kappa
-    return 8 * kappa * kappa / (2 * kappa - 1) * s.rho * K(at.D) / s.L
-
-
-def running_time(plan: Plan, calls: int) -> int:
-    """Gradient evaluations of a run: calls·Σn_iT_i."""
-    return calls * sum(phase.n * phase.T for phase in plan)
 
 
 def cited_running_time(K: Numbers, n: int, d: int, epsilon: Exact) -> Any:

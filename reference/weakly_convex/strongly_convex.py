@@ -135,7 +135,7 @@ def with_beta(K: Numbers, at: Scales, beta: Real, weak: Real | None = None) -> S
     """The same problem with another β (and modulus ρ̃); refused unless β > κρ̃, where F_r is strongly convex."""
     changed = replace(at, beta=beta, weak=at.weak if weak is None else weak)
     require(
-        K.lt(K(0), changed.strength),
+        K.unwatched.lt(K(0), changed.strength),
         "beta",
         K.to_float(beta),
         f"exceed ρ̃/ν = κρ̃ = {K.to_float(changed.geo.kappa * changed.weak)}",
@@ -328,11 +328,6 @@ def plan_solver(geo: Geometry, n: int, mu: Exact, max_gradients: int | None = No
     return best
 
 
-def practical_plan(geo: Geometry, n: int, mu: Exact) -> Plan:
-    """`plan_solver` with at most 500 passes over the data: seconds, not minutes, at n = 2000 in binary64."""
-    return plan_solver(geo, n, mu, max_gradients=500 * n)
-
-
 @dataclass(frozen=True)
 class _Limits:
     """What a plan may use."""
@@ -424,37 +419,6 @@ def _rate(K: Numbers, geo: Geometry, n: int, mu: Exact) -> Real:
     """max{1/n, κd/(nμ)²}."""
     reach = n * K(mu)
     return K.max(1 / K(n), geo.kappa * geo.d / (reach * reach))
-
-
-def localisation_plan(geo: Geometry, n: int, mu: Exact, steps: int, eta: Fraction = Fraction(1)) -> Plan:
-    """The schedule of phased regularised minimisation (Feldman, Koren and Talwar 2020), recalled, as one of our plans.
-
-    Recalled: phases i = 1, …, ⌈log2 n⌉ on n_i = n/2^i points, each with the regulariser (1/(η_in_i))‖w−w_{i−1}‖²,
-    η_i = η/4^i, i.e. λ_i = 2·8^i/(ηn) here (in units of ρ̃). They perturb the output of an exact minimiser; here
-    every phase runs `steps` noisy steps, which the accounting of this module covers. The first phase keeps λ = 0,
-    as the proof asks.
-    """
-    plan = []
-    for i in range(1, max(1, (n - 1).bit_length()) + 1):
-        size = n >> i
-        if size < 1:
-            break
-        plan.append(Phase(size, steps, Fraction(0) if i == 1 else Fraction(2 * 8**i) / (eta * n)))
-    return tuple(plan)
-
-
-def restart_bound(K: Numbers, rate: Real, start: Real, restarts: int) -> Real:
-    """The reduction from strongly convex to convex behind the cited theorem (Asi et al. 2021), as we recall it.
-
-    A convex solver with excess ≤ L·(distance to w*)·rate, run `restarts` times on fresh parts of the data, with the
-    distance bounded by √(2Δ/λ): Δ_{i+1} ≤ √(2Δ_i)·rate in units L²/λ = 1, so Δ → 2·rate² with exponent
-    2^{−restarts} (hence ⌈log log n⌉ restarts, and the log log n of the running time). `rate` carries the unknown
-    constant of the convex solver.
-    """
-    excess = start
-    for _ in range(restarts):
-        excess = K.sqrt(2 * excess) * rate
-    return excess
 
 
 # -------------------------------------------------------------------------------------------- gradients

@@ -106,28 +106,6 @@ def _on_arch(f: PiecewiseQuadratic, rho: Fraction) -> Violation:
     return Violation(w, v, Fraction(1, 2), line_defect(f, rho, w, v, Fraction(1, 2)))
 
 
-def require_weakly_convex(
-    K: Numbers, f: Callable[[Real], Real], rho: Real, low: int, high: int, levels: int = 12
-) -> None:
-    """Refuse a function on the line whose second differences fall below −ρh² on a dyadic grid of [low, high].
-
-    A property check, not a proof: it tests λ = ½ at every grid point and every h = 2^{-1}, …, 2^{-levels} for which
-    x ± h stays inside. A concave kink at a grid point is found once h is below the slope's jump over ρ.
-    """
-    for level in range(1, levels + 1):
-        h = Fraction(1, 2**level)
-        for i in range(1, int((high - low) / h)):
-            x = low + i * h
-            bent = f(K(x - h)) + f(K(x + h)) - 2 * f(K(x)) + rho * K(h * h)
-            slack = K(Fraction(1, 2**40)) * (1 + K.abs(f(K(x))))
-            if K.lt(bent, -slack):
-                raise ValueError(
-                    f"f = {f!r} must be ρ-weakly convex with ρ = {K.to_float(rho)}: at w = {x - h}, v = "
-                    f"{x + h}, λ = 1/2 the "
-                    f"inequality fails by {K.to_float(-bent / 2)}; take a larger ρ, or a loss that is weakly convex"
-                )
-
-
 # --------------------------------------------------------------------------------------- subdifferential
 
 

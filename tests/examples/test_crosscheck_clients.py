@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 
 from audit.cli import main as cli
-from audit.crosscheck.compare import ExecClient, Report, crosscheck, python_client
+from audit.crosscheck.clients import ExecClient, python_client
+from audit.crosscheck.compare import CrosscheckReport, crosscheck
 
 HERE = Path(__file__).parents[2] / "examples" / "crosscheck"
 
 
-def run(command: str, label: str, variant: str) -> Report:
+def run(command: str, label: str, variant: str) -> CrosscheckReport:
     client = ExecClient(command, timeout=30)
     try:
-        return Report(label, variant, command, tuple(crosscheck(client, label, variant)))
+        return CrosscheckReport(label, variant, command, tuple(crosscheck(client, label, variant)))
     finally:
         client.close()
 
@@ -82,13 +83,15 @@ def test_a_bug_in_the_javascript_client_is_found_at_its_line(tmp_path: Path) -> 
     first = report.failed[0]
     assert first.divergence is not None
     assert (first.divergence.line, first.divergence.quantity) == (3, "s")
-    assert "privacy" in first.flags["scale-without-constant"]
+    assert first.flags["scale-without-constant"].severity == "privacy"
 
 
 def test_the_estimator_agrees_where_it_offers_something(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(HERE.parents[1])
     client = python_client("examples.crosscheck.estimator:run")
-    report = Report("Alg:phased", "corrected", client.name, tuple(crosscheck(client, "Alg:phased", "corrected")))
+    report = CrosscheckReport(
+        "Alg:phased", "corrected", client.name, tuple(crosscheck(client, "Alg:phased", "corrected"))
+    )
     assert report.agrees
     assert sum(v.status == "pass" for v in report.verdicts) >= 15
     assert report.skipped >= 5

@@ -22,7 +22,7 @@ number system; convert with `K(...)` and `K.vector(...)`. Everything shrinks tow
 | `glls(p)`, `gll_examples(loss, dim)` | a generalised linear loss; a record that it admits |
 | `examples(dim, p, R)` | an `Example` with ‖x‖_q ≤ R |
 | `gll_datasets()`, `gll_neighbours()` | (GLL, dataset), (GLL, dataset, neighbour) |
-| `neighbouring_datasets(records, relation)` | a pair of neighbours |
+| `neighbouring_datasets(records)` | a pair of neighbours |
 | `parameters()` | n, d, p, ε, δ, L0, R, D as a `Parameters` |
 
 To look for a worst case, call `hypothesis.target(ratio)` in the test, or put `audit.auditor.search.climb.climb` on top.
@@ -42,7 +42,7 @@ from hypothesis.strategies import SearchStrategy
 
 from reference.numerics.numbers import INF, Ball, dual_exponent, norm
 from reference.numerics.preconditions import require
-from reference.setting.data import RELATIONS, Example, Relation, add, remove, replace_one
+from reference.setting.data import Example, replace_one
 from reference.setting.losses import (
     GLL,
     MCP,
@@ -330,11 +330,10 @@ def gll_neighbours(
     max_size: int = 6,
     dim: int | None = None,
     p: Any = None,
-    relation: Relation = "replace-one",
 ) -> tuple[GLL, tuple[Example, ...], tuple[Example, ...]]:
     """A generalised linear loss and two neighbouring datasets that it admits."""
     loss, records = draw(_gll_records(dim, p))
-    return (loss, *draw(neighbouring_datasets(records, relation, min_size, max_size)))
+    return (loss, *draw(neighbouring_datasets(records, min_size, max_size)))
 
 
 @hs.composite
@@ -347,23 +346,14 @@ def _gll_records(draw: hs.DrawFn, dim: int | None, p: Any) -> tuple[GLL, SearchS
 def neighbouring_datasets(
     draw: hs.DrawFn,
     records: SearchStrategy[_Z] | None = None,
-    relation: Relation = "replace-one",
     min_size: int = 1,
     max_size: int = 6,
 ) -> tuple[tuple[_Z, ...], tuple[_Z, ...]]:
-    """Two datasets that differ in exactly one record, as `relation` says; the records are `examples()` unless given.
-
-    `min_size` and `max_size` bound the first dataset; under add-remove the second has one record more or less.
-    """
-    require(relation in RELATIONS, "relation", relation, f"be one of {', '.join(RELATIONS)}")
+    """Two datasets that differ in exactly one record; the records are `examples()` unless given."""
     source: SearchStrategy[Any] = examples() if records is None else records
     S = tuple(draw(hs.lists(source, min_size=max(1, min_size), max_size=max_size)))
     i = draw(hs.integers(0, len(S) - 1))
-    if relation == "replace-one":
-        return S, replace_one(S, i, draw(source.filter(lambda z: z != S[i])))
-    if draw(hs.booleans()):
-        return S, add(S, draw(source))
-    return S, remove(S, i)
+    return S, replace_one(S, i, draw(source.filter(lambda z: z != S[i])))
 
 
 # ------------------------------------------------------------------------------------------- parameters

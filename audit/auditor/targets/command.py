@@ -34,6 +34,17 @@ LOOK = 0.1
 """Seconds between two looks whether anybody still waits for an answer."""
 
 
+class CommandError(TargetError):
+    """A command did not answer as the protocol says.
+
+    `what` it did is the message without the command's name, and `ended` says that its process is no more.
+    """
+
+    def __init__(self, command: str, what: str, ended: bool = False) -> None:
+        super().__init__(f"{command!r} {what}")
+        self.what, self.ended = what, ended
+
+
 class ExecTarget:
     """Samples through a command. Use as a context manager, or `close()` it."""
 
@@ -156,11 +167,11 @@ class ExecTarget:
             try:
                 left = left[os.write(end, left) :]
             except OSError:
-                raise TargetError(f"{self.command!r} ended before it was asked ({self._last_words()})") from None
+                raise self._fault(f"ended before it was asked ({self._last_words()})", ended=True) from None
 
     def _give_up(self, why: str) -> NoReturn:
         self.close()
-        raise TargetError(f"{self.command!r} {why} and was ended (--timeout)") from None
+        raise self._fault(f"{why} and was ended (--timeout)") from None
 
     def _reply(self) -> dict[str, Any]:
         try:
@@ -168,22 +179,25 @@ class ExecTarget:
         except queue.Empty:
             self._give_up(f"did not answer within {self.timeout:g} s")
         if line is None:
-            raise TargetError(f"{self.command!r} ended without an answer ({self._last_words()})")
+            raise self._fault(f"ended without an answer ({self._last_words()})", ended=True)
         if len(line) >= self.longest and not line.endswith(b"\n"):
             self.close()
-            raise TargetError(f"{self.command!r} answered with more than {self.longest} bytes and was ended")
+            raise self._fault(f"answered with more than {self.longest} bytes and was ended")
         try:
             reply = json.loads(line)
         except ValueError:
             shown = line[:60].decode(errors="replace").strip()
-            raise TargetError(
-                f"{self.command!r} wrote {shown!r} to stdout, which is no JSON line: print messages to stderr instead"
+            raise self._fault(
+                f"wrote {shown!r} to stdout, which is no JSON line: print messages to stderr instead"
             ) from None
         if not isinstance(reply, dict):
-            raise TargetError(f"the reply of {self.command!r} must be a JSON object, got {type(reply).__name__}")
+            raise self._fault(f"answered {type(reply).__name__}: a reply must be a JSON object")
         if "error" in reply:
-            raise TargetError(f"{self.command!r} reports an error: {str(reply['error'])[:200]}")
+            raise self._fault(f"reports an error: {str(reply['error'])[:200]}")
         return reply
+
+    def _fault(self, what: str, ended: bool = False) -> CommandError:
+        return CommandError(self.command, what, ended)
 
     def chatter(self) -> bool:
         """Whether there is a line that nobody asked for."""

@@ -7,6 +7,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from composition import pure_composition_delta
 from dp_accounting.pld import privacy_loss_distribution as pld
 
 from audit.accounting.accountants import ACCOUNTANTS, account, noise_ratio
@@ -32,7 +33,6 @@ from reference.privacy import (
     kov_delta,
     laplace_delta,
     noisy_min_law,
-    pure_composition_delta,
     zcdp_delta,
 )
 

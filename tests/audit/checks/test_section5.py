@@ -7,6 +7,7 @@ from fractions import Fraction as Q
 from typing import Any
 
 import pytest
+from not_weakly_convex import min_abs_one
 
 from audit.checks import section5
 from audit.checks.framework import MARK, Check, run_one, select
@@ -15,7 +16,7 @@ from reference.paper.inventory import load
 from reference.weakly_convex import mirror, prox
 from reference.weakly_convex import strongly_convex as sc
 from reference.weakly_convex import weak_convexity as wc
-from reference.weakly_convex.functions import PiecewiseQuadratic, min_abs_one
+from reference.weakly_convex.functions import PiecewiseQuadratic
 
 K = Float64()
 

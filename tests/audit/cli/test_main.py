@@ -35,7 +35,7 @@ def command(error: BaseException | None = None, code: int = 0) -> types.ModuleTy
 @pytest.fixture
 def probe(monkeypatch: pytest.MonkeyPatch) -> object:
     def put(error: BaseException | None = None, code: int = 0) -> None:
-        monkeypatch.setattr(cli, "command_modules", lambda: {"probe": command(error, code), "audit": command()})
+        monkeypatch.setattr(cli, "command_modules", lambda names: {"probe": command(error, code), "audit": command()})
 
     return put
 
@@ -102,8 +102,7 @@ def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_every_command_has_help_an_example_that_parses_and_json() -> None:
     modules = command_modules()
-    assert {"audit", "errata"} <= set(modules) <= set(ORDER)
-    assert list(modules) == [name for name in ORDER if name in modules]
+    assert list(modules) == list(ORDER)
     parser, subparsers = build_parser(modules)
     for name, module in modules.items():
         program, *words = shlex.split(module.EXAMPLE)
@@ -112,6 +111,23 @@ def test_every_command_has_help_an_example_that_parses_and_json() -> None:
         assert module.HELP
         assert f"Example:  {module.EXAMPLE}" in subparsers[name].format_help().replace(" \\\n    ", " ")
         assert "--json" in subparsers[name].format_help()
+
+
+LOADED = """
+import sys
+from audit.cli.main import main
+code = main(sys.argv[1:])
+print(*sorted(name for name in sys.modules if name.startswith(("audit.cli.", "audit.checks.section"))), file=sys.stderr)
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize("words", [["vectors", "list"], ["errata", "E3.1"]])
+def test_a_command_loads_no_other(words: list[str]) -> None:
+    done = subprocess.run([sys.executable, "-c", LOADED, *words], capture_output=True, text=True, check=False)
+    loaded = {name.rpartition(".")[2] for name in done.stderr.splitlines()[-1].split()}
+    assert done.returncode == 0
+    assert loaded & {*ORDER, "section2", "section3", "section4", "section5"} == {words[0]}
 
 
 def test_the_help_of_a_command_names_its_options(capsys: pytest.CaptureFixture[str]) -> None:

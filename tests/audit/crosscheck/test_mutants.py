@@ -10,11 +10,11 @@ from mutants import Mutant, at_its_line, clone, first_caught, mutated_code, muta
 from mutants.catalogue import MUTANTS
 from mutants.leaks import CHECKS
 
-from audit.crosscheck.compare import Verdict
+from audit.crosscheck.compare import CaseVerdict
 from reference.convex import oracle
 from reference.vectors.execute import CODE
 
-FOUND: dict[str, Verdict | None] = {}
+FOUND: dict[str, CaseVerdict | None] = {}
 
 
 def row(mutant: Mutant) -> str:

@@ -281,11 +281,6 @@ def test_live_batches_depend_on_seed_block_and_key_alone() -> None:
     assert len({tuple(row) for row in order.tolist()}) > 1
 
 
-def test_chunks_cover_all_trials() -> None:
-    sizes = [len(c) for c in fast.in_chunks(lambda t: t.read(Draw("x", (), "normal", 1)), 0, 25, 10)]
-    assert sizes == [10, 10, 5]
-
-
 def test_stacked_tapes_hold_the_algorithm_to_its_draws() -> None:
     declared = [Draw("xi", (1,), "normal", 2)]
     stack = fast.StackedTapes(tapes(declared), declared)

@@ -18,7 +18,8 @@ from importlib import import_module
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
-from audit.crosscheck.compare import PythonClient, Verdict, crosscheck
+from audit.crosscheck.clients import PythonClient
+from audit.crosscheck.compare import CaseVerdict, crosscheck
 from reference.numerics.numbers import Float64
 from reference.paper.events import Trace
 from reference.vectors.execute import MODULES, as_json, plain, run
@@ -116,13 +117,13 @@ def client(mutant: Mutant) -> PythonClient:
     return PythonClient(answer, mutant.id)
 
 
-def first_caught(mutant: Mutant) -> Verdict | None:
+def first_caught(mutant: Mutant) -> CaseVerdict | None:
     """The first case that the mutant fails; None if it survives."""
     verdicts = crosscheck(client(mutant), mutant.algorithm, mutant.variant)
     return next((verdict for verdict in verdicts if verdict.status != "pass"), None)
 
 
-def at_its_line(mutant: Mutant, verdict: Verdict | None) -> bool:
+def at_its_line(mutant: Mutant, verdict: CaseVerdict | None) -> bool:
     """Whether the first failing case names the line where the bug is."""
     found = verdict.divergence if verdict is not None else None
     return found is not None and found.line in (mutant.line, *mutant.also)

@@ -19,10 +19,8 @@ from reference.numerics.exact_samplers import (
     grid_sensitivity,
     laplace_epsilon,
     on_noise_grid,
-    possible_under,
     selection_epsilon,
     selection_scale,
-    textbook_laplace,
     uniform_below,
 )
 from reference.numerics.numbers import Float64
@@ -207,6 +205,26 @@ def test_rounding_the_query_costs_less_than_one_step():
             steps = abs(on_noise_grid(neighbour, scale) - on_noise_grid(q, scale))
             assert steps <= grid_sensitivity(move, scale) <= move * GRID / scale + 1
         assert abs(Fraction(on_noise_grid(q, scale)) * scale / GRID - q) <= scale / (2 * GRID)
+
+
+def textbook_laplace(source: random.Random) -> float:
+    """±ln(u), u uniform on multiples of 2**-53 in (0, 1]: what most libraries do. Not private at any ε."""
+    sign = -1 if source.getrandbits(1) else 1
+    return sign * math.log((source.getrandbits(53) + 1) / 2**53)
+
+
+def possible_under(q: float, output: float) -> bool:
+    """Whether the textbook sampler can give `output` as fl(q + noise): all 53-bit u near e^{−|output − q|} are tried.
+
+    ln is monotone and its binary64 version errs by less than an ulp, so a u that works lies within a few units of
+    e^{−x} for some x that rounds to the output, x = output − q ± half an ulp of the output: the window covers them.
+    """
+    x = Fraction(output) - Fraction(q)
+    slack = Fraction(math.ulp(output)) + 4 * Fraction(math.ulp(float(x)))
+    size = abs(x)
+    low = max(1, math.floor(Fraction(math.exp(-float(size + slack))) * 2**53) - 8)
+    high = min(2**53, math.ceil(Fraction(math.exp(-float(max(size - slack, Fraction(0))))) * 2**53) + 8)
+    return any(q + sign * math.log(u / 2**53) == output for u in range(low, high + 1) for sign in (1, -1))
 
 
 def test_binary64_noise_leaks_in_its_low_bits():

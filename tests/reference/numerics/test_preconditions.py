@@ -8,7 +8,7 @@ import pytest
 
 from reference.numerics.numbers import INF, MP, Ball, Float64
 from reference.numerics.preconditions import exact, exact_tuple, exponent, nonnegative, positive, require, whole
-from reference.setting.data import Example, are_neighbours, remove, replace_one
+from reference.setting.data import Example, replace_one
 from reference.setting.losses import (
     GLL,
     MCP,
@@ -27,7 +27,6 @@ from reference.setting.losses import (
     Sigmoid,
     SignedQuadratic,
     SquareResidual,
-    piecewise_linear,
 )
 from reference.setting.sets import (
     Box,
@@ -91,8 +90,6 @@ BAD = [
     (lambda: Huber(0, 0), "width", "0", "positive"),
     (lambda: PiecewiseLinear([0, 0], [1, 2, 3]), "kinks[1]", "0", "greater than kinks[0] = 0"),
     (lambda: PiecewiseLinear([0], [1]), "slopes", "(Fraction(1, 1),)", "2 entries"),
-    (lambda: piecewise_linear([]), "pieces", "[]", "at least one"),
-    (lambda: piecewise_linear([[1, 2, 3]]), "pieces[0]", "(Fraction(1, 1)", "pair"),
     (lambda: GLL(Absolute, 0, 1), "L0", "0", "positive"),
     (lambda: GLL(Absolute, 1, -1), "R", "-1", "at least 0"),
     (lambda: GLL(Absolute, 1, 1, "1/2"), "p", "'1/2'", "[1, ∞]"),
@@ -119,8 +116,6 @@ BAD = [
     (lambda: Example("12", 0), "x", "'12'", "sequence"),
     (lambda: replace_one((1, 2), 2, 0), "i", "2", "2 records"),
     (lambda: replace_one((1, 2), -1, 0), "i", "-1", "2 records"),
-    (lambda: remove((), 0), "i", "0", "0 records"),
-    (lambda: are_neighbours((), (), "swap"), "relation", "'swap'", "add-remove"),
 ]
 
 

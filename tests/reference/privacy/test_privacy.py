@@ -7,6 +7,7 @@ from itertools import chain, combinations, product
 
 import mpmath
 import pytest
+from composition import pure_composition_delta
 from mpmath import mp
 from scipy import stats
 
@@ -15,7 +16,6 @@ from reference.numerics.numbers import MP, Ball, Float64, Undecided, certify, no
 from reference.privacy import (
     advanced_composition,
     advanced_composition_tanh,
-    basic_composition,
     bounded_range_rho,
     dp_delta,
     dp_epsilon,
@@ -26,31 +26,19 @@ from reference.privacy import (
     gaussian_epsilon,
     gaussian_mu,
     gaussian_mu_safe,
-    gaussian_rho,
     gdp_composition,
     hockey_stick,
     kov_delta,
-    kov_delta_approximate,
     kov_epsilon,
     kov_epsilon0,
     laplace_delta,
     log_inverse,
     noisy_min_epsilon,
     noisy_min_law,
-    noisy_min_rho,
-    parallel_composition,
-    post_processing,
-    pure_composition_delta,
     pure_rho,
-    satisfies_dp,
     two_neighbour_relations,
-    zcdp_composition,
     zcdp_delta,
-    zcdp_delta_simple,
-    zcdp_epsilon,
-    zcdp_epsilon_simple,
     zcdp_rho,
-    zcdp_rho_simple,
 )
 
 F, M, B = Float64(), MP(50), Ball(160)
@@ -83,8 +71,7 @@ def test_both_directions_count():
     assert hockey_stick(F, p, q, 1) > 0.2
     assert hockey_stick(F, q, p, 1) == 0
     assert dp_delta(F, q, p, 1) == dp_delta(F, p, q, 1) > 0.2
-    assert not satisfies_dp(F, q, p, 1, 0.2)
-    assert satisfies_dp(F, q, p, 1, 0.24)
+    assert dp_delta(F, q, p, 1) <= 0.24
 
 
 def test_post_processing_never_helps_the_adversary():
@@ -95,10 +82,9 @@ def test_post_processing_never_helps_the_adversary():
         p2 = [sum(a for a, i in zip(p, image, strict=True) if i == j) for j in range(4)]
         q2 = [sum(a for a, i in zip(q, image, strict=True) if i == j) for j in range(4)]
         assert hockey_stick(F, p2, q2, 0.3) <= hockey_stick(F, p, q, 0.3) + 1e-15
-    assert post_processing(F, 1, "0.5") == (1, 0.5)
 
 
-def test_basic_and_parallel_composition_on_randomised_response():
+def test_losses_add_up_on_one_record_and_not_over_disjoint_records():
     def response(bit, epsilon):
         keep = math.exp(epsilon) / (1 + math.exp(epsilon))
         return [keep, 1 - keep] if bit == 0 else [1 - keep, keep]
@@ -107,13 +93,11 @@ def test_basic_and_parallel_composition_on_randomised_response():
         return [math.prod(x) for x in product(*laws)]
 
     same = joint(response(0, 1), response(0, 0.5)), joint(response(1, 1), response(1, 0.5))
-    assert dp_epsilon(F, *same) == pytest.approx(basic_composition(F, [(1, 0), (0.5, 0)])[0])
+    assert dp_epsilon(F, *same) == pytest.approx(1.5)
     # two records, each answered once; neighbours differ in one record: the maximum, not the sum
     for change in ((1, 0), (0, 1)):
         pair = joint(response(0, 1), response(0, 0.5)), joint(response(change[0], 1), response(change[1], 0.5))
-        assert dp_epsilon(F, *pair) <= parallel_composition(F, [(1, 0), (0.5, 0)])[0] + 1e-12
-    assert basic_composition(F, [(1, "1e-6"), (2, "1e-6")]) == (3, 2e-6)
-    assert parallel_composition(F, [(1, "1e-5"), (2, "1e-6")]) == (2, 1e-5)
+        assert dp_epsilon(F, *pair) <= 1 + 1e-12
 
 
 # ------------------------------------------------------------------------------------------------ Lemma 1
@@ -127,6 +111,11 @@ COMPOSITIONS = [
 ]
 
 
+def kov_with_delta(K, epsilon, epsilon0, delta0, k):
+    """Steps that reveal everything with probability δ0 each, and are randomised responses at ε0 otherwise."""
+    return 1 - (1 - K(delta0)) ** k * (1 - kov_delta(K, epsilon, epsilon0, k))
+
+
 @pytest.mark.statement("lem:adv_comp", kind="certified")
 @pytest.mark.parametrize("rule", [advanced_composition, advanced_composition_tanh])
 def test_lemma_1_covers_the_exact_composition(rule):
@@ -135,7 +124,7 @@ def test_lemma_1_covers_the_exact_composition(rule):
     for epsilon, delta, k, delta_prime in COMPOSITIONS:
         total_epsilon, total_delta = rule(K, epsilon, delta, k, delta_prime)
         if total_delta.ball < 1:
-            truth = kov_delta_approximate(K, total_epsilon, epsilon, delta, k)
+            truth = kov_with_delta(K, total_epsilon, epsilon, delta, k)
             assert K.le(truth, total_delta), (epsilon, delta, k, delta_prime)
 
 
@@ -210,7 +199,7 @@ def test_kov_with_delta_equals_brute_force_with_a_revealing_outcome():
     one = [d, (1 - d) * keep, (1 - d) * (1 - keep), K(0)], [K(0), (1 - d) * (1 - keep), (1 - d) * keep, d]
     p = [math.prod(c, start=K(1)) for c in product(one[0], repeat=k)]
     q = [math.prod(c, start=K(1)) for c in product(one[1], repeat=k)]
-    assert abs(kov_delta_approximate(K, "0.6", epsilon0, delta0, k) - dp_delta(K, p, q, "0.6")) < 1e-36
+    assert abs(kov_with_delta(K, "0.6", epsilon0, delta0, k) - dp_delta(K, p, q, "0.6")) < 1e-36
 
 
 def test_kov_epsilon0_is_the_largest_admissible_one():
@@ -256,23 +245,21 @@ def test_the_conversion_of_zcdp_is_the_best_over_all_orders():
 
 def test_zcdp_inverses_and_the_reviewed_figures():
     assert zcdp_rho(F, 1, "1e-6") == pytest.approx(0.02436, abs=5e-6)
-    assert zcdp_rho_simple(F, 1, "1e-6") == pytest.approx(0.01747, abs=5e-6)
     for epsilon, delta in (("1", "1e-6"), ("0.01", "0.5"), ("20", "1e-12")):
         assert relative(zcdp_delta(M, epsilon, zcdp_rho(M, epsilon, delta)), M(delta)) < 1e-40
-        assert relative(zcdp_epsilon(M, zcdp_rho(M, epsilon, delta), delta), M(epsilon)) < 1e-40
-        assert relative(zcdp_epsilon_simple(M, zcdp_rho_simple(M, epsilon, delta), delta), M(epsilon)) < 1e-40
-        assert relative(zcdp_delta_simple(M, epsilon, zcdp_rho_simple(M, epsilon, delta)), M(delta)) < 1e-40
-        assert zcdp_rho_simple(M, epsilon, delta) < zcdp_rho(M, epsilon, delta)
+        L = M.log(1 / M(delta))
+        simple = (M.sqrt(L + M(epsilon)) - M.sqrt(L)) ** 2  # where ρ + 2√(ρL) = ε
+        assert simple < zcdp_rho(M, epsilon, delta)
 
 
 def test_zcdp_is_above_the_truth_for_responses_and_gaussians():
     K = Ball(128)
     for epsilon in ("0.2", "1", "3"):
         for k, epsilon0 in ((1, "0.5"), (10, "0.2"), (100, "0.1")):
-            rho = zcdp_composition(K, [pure_rho(K, epsilon0)] * k)
+            rho = k * pure_rho(K, epsilon0)
             assert K.le(kov_delta(K, epsilon, epsilon0, k), zcdp_delta(K, epsilon, rho))
         for mu in ("0.1", "1", "3"):
-            assert K.lt(gaussian_delta(K, epsilon, mu), zcdp_delta(K, epsilon, gaussian_rho(K, mu)))
+            assert K.lt(gaussian_delta(K, epsilon, mu), zcdp_delta(K, epsilon, K(mu) ** 2 / 2))
 
 
 def test_the_renyi_lemma_behind_both_constants():
@@ -326,7 +313,7 @@ def test_tiny_deltas_do_not_vanish():
     assert kov_delta(F, "99.9", 1, 100) > 0
     assert kov_delta(B, "9999.9", 1, 10_000).ball > 0
     assert zcdp_delta(F, 1000, "0.01") > 0
-    for inverse in (gaussian_mu, zcdp_rho, zcdp_rho_simple):
+    for inverse in (gaussian_mu, zcdp_rho):
         values = [K.to_float(inverse(K, 1, "1e-400")) for K in (F, M, B)]
         assert values[0] == values[1] == values[2] > 0
     assert log_inverse(F, "1e-400") == pytest.approx(400 * math.log(10), rel=1e-15)
@@ -365,7 +352,7 @@ def test_mu_in_numbers():
 
 
 def test_calibration_is_monotone():
-    for inverse in (gaussian_mu, zcdp_rho, zcdp_rho_simple, lambda K, e, d: kov_epsilon0(K, e, d, 20)):
+    for inverse in (gaussian_mu, zcdp_rho, lambda K, e, d: kov_epsilon0(K, e, d, 20)):
         by_epsilon = [inverse(F, e, "1e-6") for e in ("0.01", "0.1", "1", "2", "10")]
         by_delta = [inverse(F, 1, d) for d in ("1e-12", "1e-6", "1e-3", "0.1", "0.9")]
         assert by_epsilon == sorted(set(by_epsilon))
@@ -483,8 +470,8 @@ def test_bounded_range_is_for_gumbel_alone():
     cases = [(s, c) for s, c in cases if max(c) > min(c)]
     assert max(spread("gumbel", s, c) for s, c in cases) <= 1 + 1e-9
     assert max(spread("laplace", s, c) for s, c in cases) > 1.1
-    assert noisy_min_rho(F, 1, 2, "gumbel") == 1 / 32
-    assert noisy_min_rho(F, 1, 2, "laplace") == noisy_min_rho(F, 1, 2, "exponential") == 1 / 8
+    assert bounded_range_rho(F, noisy_min_epsilon(F, 1, 2, "gumbel")) == 1 / 32
+    assert pure_rho(F, noisy_min_epsilon(F, 1, 2, "laplace")) == 1 / 8
 
 
 def test_gumbel_noise_is_the_exponential_mechanism():
@@ -494,7 +481,7 @@ def test_gumbel_noise_is_the_exponential_mechanism():
 
 # ---------------------------------------------------------------------------------------------- bad input
 
-CALIBRATIONS = [gaussian_mu, zcdp_rho, zcdp_rho_simple, lambda K, e, d: kov_epsilon0(K, e, d, 3)]
+CALIBRATIONS = [gaussian_mu, zcdp_rho, lambda K, e, d: kov_epsilon0(K, e, d, 3)]
 
 
 @pytest.mark.parametrize("K", [F, M, B])

@@ -23,7 +23,6 @@ from reference.setting.losses import (
     PiecewiseLinear,
     Quantile,
     linear_prox,
-    piecewise_linear,
 )
 
 F64, MP50, B = Float64(), MP(50), Ball(256)
@@ -259,17 +258,6 @@ def test_logistic_does_not_overflow():
     assert Logistic(1).value(F64, 1e4) == 0
     assert Logistic(1).subgradient(F64, -1e4) == -1
     assert Logistic(1).subgradient(F64, 700.0) == pytest.approx(-9.859676543759770e-305, rel=1e-13)
-
-
-# ------------------------------------------------------------------------------------------ affine pieces
-
-
-@given(hs.lists(st.vectors(2, 3), min_size=1, max_size=5), st.dyadics(-5, 5))
-def test_piecewise_linear_is_the_maximum_of_its_pieces(pieces, u):
-    loss = piecewise_linear(pieces)
-    assert loss.is_convex
-    assert abs(loss.value(B, B(u)).mid - max(a * u + b for a, b in pieces)) < TINY
-    assert len(loss.slopes) <= len({a for a, _ in pieces})
 
 
 # ------------------------------------------------------------------------------------------ GLL

@@ -8,6 +8,7 @@ import strategies as st
 from constants import into_ball, largest, lipschitz_quotient, weak_convexity_quotient
 from hypothesis import given, settings, target
 from hypothesis import strategies as hs
+from not_weakly_convex import NotWeaklyConvex
 
 from reference.numerics.numbers import INF, MP, Ball, Float64, Undecided, dual_norm, norm
 from reference.setting.data import Example
@@ -17,7 +18,6 @@ from reference.setting.losses import (
     NegativeQuadratic,
     NegativeSquare,
     NoClosedForm,
-    NotWeaklyConvex,
     Penalised,
     RobustPhaseRetrieval,
     SeparablePenalty,

@@ -9,7 +9,7 @@ from hypothesis import strategies as hs
 from hypothesis.errors import NoSuchExample
 
 from reference.numerics.numbers import INF, Ball, norm
-from reference.setting.data import RELATIONS, are_neighbours
+from reference.setting.data import are_neighbours
 from reference.setting.losses import Absolute, Hinge, Huber, Logistic, PiecewiseLinear
 from reference.setting.sets import Box, FeasibleSet, L2Ball, LpBall, Polytope, Simplex, WholeSpace
 
@@ -123,34 +123,24 @@ def test_gll_datasets_are_admitted_by_their_loss(case):
         assert loss.scalar(z).lipschitz <= loss.L0
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_neighbours_are_neighbours(relation):
-    @given(st.gll_neighbours(max_size=4, relation=relation))
-    @settings(max_examples=60)
-    def check(case):
-        loss, S, S2 = case
-        assert are_neighbours(S, S2, relation)
-        for z in (*S, *S2):
-            loss.check(B, z, slack="1e-30")
-
-    check()
+@given(st.gll_neighbours(max_size=4))
+@settings(max_examples=60)
+def test_neighbours_are_neighbours(case):
+    loss, S, S2 = case
+    assert are_neighbours(S, S2)
+    for z in (*S, *S2):
+        loss.check(B, z, slack="1e-30")
 
 
-@given(st.neighbouring_datasets(hs.integers(0, 3), "add-remove"))
+@given(st.neighbouring_datasets(hs.integers(0, 3)))
 def test_neighbours_of_any_records(pair):
-    assert are_neighbours(*pair, "add-remove")
+    assert are_neighbours(*pair)
 
 
-def test_add_remove_goes_both_ways_and_first_and_last_positions_are_replaced():
-    adding = st.neighbouring_datasets(hs.integers(0, 3), "add-remove")
-    assert reachable(adding, lambda pair: len(pair[0]) < len(pair[1]))
-    assert reachable(adding, lambda pair: len(pair[0]) > len(pair[1]))
-    assert reachable(adding, lambda pair: len(pair[1]) == 0)
+def test_first_and_last_positions_are_replaced():
     replacing = st.neighbouring_datasets(hs.integers(0, 3), min_size=3)
     assert reachable(replacing, lambda pair: pair[0][0] != pair[1][0])
     assert reachable(replacing, lambda pair: pair[0][-1] != pair[1][-1])
-    with pytest.raises(ValueError, match="relation"):
-        find(st.neighbouring_datasets(relation="swap"), lambda _: True, settings=QUICK)
 
 
 @given(st.parameters())

@@ -143,7 +143,6 @@ def test_closed_form_bounds_the_recursion():
         exact = bd.gradient_errors(K, batch_sizes(1000, 300), 10, constants)
         for t, error in enumerate(exact):
             assert error <= bd.gradient_error_closed(K, t, 1000, 10, constants) * (1 + 1e-12)
-            assert error <= bd.gradient_error_regular(K, t, 1000, 2 * K.log(K(10)), constants) * (1 + 1e-12)
 
 
 @pytest.mark.statement("lem:grad-error-polySFW", kind="statistical")

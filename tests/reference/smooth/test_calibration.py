@@ -4,9 +4,10 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from composition import pure_composition_delta
 
 from reference.numerics.numbers import Ball, Float64
-from reference.privacy import dp_delta, dp_epsilon, gaussian_delta, gaussian_mu, pure_composition_delta
+from reference.privacy import dp_delta, dp_epsilon, gaussian_delta, gaussian_mu
 from reference.setting import Example, Polytope, SquaredTanh, l1_ball
 from reference.smooth import calibration as c
 from reference.smooth import sensitivity as s
@@ -88,6 +89,19 @@ def test_printed_scale_is_pure_dp_in_all_rounds():
         assert dp_epsilon(K, p, q) <= limit
 
 
+def gaussian_deviations(K, t, b, d, p, constants, epsilon, delta, corrected):
+    """(σ_{r,t}, σ̂_{r,t}) of Algorithm 5 for η_t = 1/√(t+1), as corrected or as printed; σ̂ is 0 at t = 0.
+
+    `constants` is (L0, L1, D).
+    """
+    L0, L1, D = (K(x) for x in constants)
+    unit = 4 * c.dimension_factor(K, d, p) * K.sqrt(c.log_inverse(K, delta)) * (t + 1) / (b * K(epsilon))
+    if corrected:
+        unit = unit * c.gaussian_stretch(K, epsilon, delta, 2 if t else 1)
+    move = K(0) if t == 0 else s.step_size(K, t - 1 if corrected else t)
+    return unit * L0, unit * L1 * D * move
+
+
 @pytest.mark.parametrize("corrected", [False, True])
 def test_deviations_are_those_of_the_algorithm(corrected):
     from reference.numerics.tape import SeededTape
@@ -103,7 +117,7 @@ def test_deviations_are_those_of_the_algorithm(corrected):
         for event in trace:
             if event.name == name:
                 t = event.indices[1]
-                expected = c.gaussian_deviations(K, t, 4, 2, 2, (loss.L0, loss.L1, 2), 30, "0.01", corrected)
+                expected = gaussian_deviations(K, t, 4, 2, 2, (loss.L0, loss.L1, 2), 30, "0.01", corrected)
                 assert event.value == pytest.approx(expected[place])
 
 

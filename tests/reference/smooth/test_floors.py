@@ -5,13 +5,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from round_sums import variance_sums
 from scipy import stats
 
 from reference.numerics.numbers import Ball, Float64
 from reference.smooth import bounds
 from reference.smooth.counterexamples import floor_over_rate, noisy_floor_over_rate
 from reference.smooth.floors import BERRY_ESSEEN, gap_floor, instance_mean
-from reference.smooth.sensitivity import batch_sizes, decay, step_size, variance_sums
+from reference.smooth.sensitivity import batch_sizes, decay, step_size
 
 K = Float64()
 

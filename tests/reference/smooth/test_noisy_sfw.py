@@ -17,7 +17,6 @@ from reference.smooth.counterexamples import Field, output_level_delta, pair_ins
 from reference.smooth.noisy_sfw import (
     corrected_transcript_delta,
     draws,
-    fails,
     failure_threshold,
     noisy_sfw,
     noisy_sfw_printed,
@@ -153,6 +152,12 @@ def test_measured_pair_is_the_formula():
     assert mu == pytest.approx(printed_pair_mu(K, 1, 4, "0.01"))
     assert pair_instance(frozenset({"E4.1"}))[2] == pytest.approx(corrected_pair_mu(K, 4, "0.01"))
     assert gaussian_delta(K, 4, mu) == pytest.approx(0.0195, abs=1e-4)
+
+
+def fails(epsilon, delta):
+    """Whether printed Algorithm 5 violates (ε,δ)-DP at t = 1, decided on balls."""
+    B = Ball(128)
+    return B.lt(B(delta), transcript_delta(B, epsilon, delta, 1))
 
 
 @pytest.mark.statement("thm:privacy-noisySFW", kind="certified")

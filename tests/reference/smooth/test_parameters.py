@@ -13,7 +13,6 @@ from reference.smooth.parameters import (
     noisy_plan,
     poly_parameters,
     poly_plan,
-    safe_batch,
 )
 from reference.smooth.rounds import check_rounds
 from reference.smooth.sensitivity import batch_sizes
@@ -55,7 +54,6 @@ def test_choices_of_theorem_11():
         (lambda: poly_parameters(10**6, 5, 1, 1), r"delta = 1 must lie in \(0, 1\)"),
         (lambda: poly_parameters(1, 5, 1, "0.1"), "n = 1"),
         (lambda: largest_batch(3, 4), "n = 3 must be at least 4"),
-        (lambda: safe_batch(3, 4), "n = 3 must be at least 4"),
     ],
 )
 def test_what_fails_says_for_which_n_it_would_hold(call, words):
@@ -84,11 +82,10 @@ def test_large_epsilon_breaks_the_sample_condition_only_where_it_says():
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 8, 50, 256])
 def test_batches_fit(steps):
-    """The closed form never exceeds n; the largest is the largest. n/(1+ln T) does exceed it: T = 2, n = 7."""
+    """The largest batch is the largest. n/(1+ln T) would not fit: T = 2, n = 7."""
     for n in range(steps, steps + 400, 7):
-        best, safe = largest_batch(n, steps), safe_batch(n, steps)
+        best = largest_batch(n, steps)
         assert sum(batch_sizes(best, steps)) <= n < sum(batch_sizes(best + 1, steps))
-        assert safe <= best
     assert sum(-(-Fraction(7 * 1000, 1693) // (t + 1)) for t in range(2)) == 8
 
 

@@ -185,6 +185,9 @@ def test_watched_balls_note_the_closest_decision_and_ties() -> None:
     assert (K.closest, K.ties) == (Fraction(1, 2), 1)
     assert K.lt(K(1), K("1.25"))
     assert K.closest == Fraction(1, 4)
+    assert K.unwatched.lt(K(1), K("1.125"))
+    assert K.unwatched.argmin([K(1), K(1)]) == 0
+    assert (K.closest, K.ties) == (Fraction(1, 4), 1), "whether an input is admissible is no decision of an algorithm"
 
 
 def test_canonical_json_is_json() -> None:

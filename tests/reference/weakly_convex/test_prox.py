@@ -6,6 +6,7 @@ from fractions import Fraction as Q
 from typing import Any
 
 import pytest
+from not_weakly_convex import min_abs_one
 
 from reference.numerics.numbers import Ball, Float64, dual_exponent, norm
 from reference.setting.data import Example
@@ -25,7 +26,6 @@ from reference.weakly_convex.functions import (
     RegularisedRegression,
     linear,
     mcp,
-    min_abs_one,
     scad,
     square_residual,
 )

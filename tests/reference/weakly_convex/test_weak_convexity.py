@@ -5,9 +5,11 @@ import random
 from fractions import Fraction as Q
 
 import pytest
+from not_weakly_convex import NotWeaklyConvex, min_abs_one
 
-from reference.numerics.numbers import INF, Ball, Float64
-from reference.setting.losses_weak import MCP, SCAD, NotWeaklyConvex, SquareResidual, TanhResidual
+from reference.numerics.numbers import INF, Ball, Float64, norm
+from reference.setting.losses_convex import ScalarLoss
+from reference.setting.losses_weak import MCP, SCAD, SquareResidual, TanhResidual, WeakScalarLoss
 from reference.weakly_convex import weak_convexity as wc
 from reference.weakly_convex.functions import (
     MaxOfQuadratics,
@@ -17,13 +19,13 @@ from reference.weakly_convex.functions import (
     inner,
     linear,
     mcp,
-    min_abs_one,
     modulus,
     quadratic,
     scad,
     square_residual,
 )
 from reference.weakly_convex.games import matrix_game
+from reference.weakly_convex.mirror import duality_map, geometry
 
 GRID = [Q(i, 4) for i in range(-12, 13)]
 WEAK = {
@@ -61,21 +63,27 @@ def test_a_concave_kink_is_refused_for_every_rho() -> None:
         assert found.defect < 0
 
 
-@pytest.mark.parametrize("rho", [1, 50])
-def test_the_property_check_refuses_min_abs_one(rho: int) -> None:
+def bends_too_far(loss: ScalarLoss, rho: float, levels: int) -> bool:
+    """Whether a second difference on a dyadic grid of [−2, 2] falls below −ρh²: λ = ½, h = 2^{−1}, …, 2^{−levels}."""
     K = Float64()
-    loss = NotWeaklyConvex()
-    with pytest.raises(ValueError, match=r"must be ρ-weakly convex.*take a larger ρ"):
-        wc.require_weakly_convex(K, lambda x: loss.value(K, x), K(rho), -2, 2, levels=8)
+    for level in range(1, levels + 1):
+        h = Q(1, 2**level)
+        for i in range(1, int(4 / h)):
+            below, here, above = (loss.value(K, K(-2 + (i + j) * h)) for j in (-1, 0, 1))
+            if below + above - 2 * here + rho * float(h * h) < -(2**-40) * (1 + abs(here)):
+                return True
+    return False
+
+
+@pytest.mark.parametrize("rho", [1, 50])
+def test_second_differences_of_min_abs_one(rho: int) -> None:
+    assert bends_too_far(NotWeaklyConvex(), rho, levels=8)
 
 
 @pytest.mark.parametrize("loss", [SquareResidual(1, 2), MCP(Q(1, 2), 2), SCAD(Q(1, 2), 3), TanhResidual(Q(1, 4))])
-def test_the_property_check_accepts_the_losses_and_refuses_nine_tenths_of_rho(loss: object) -> None:
-    K = Float64()
-    wc.require_weakly_convex(K, lambda x: loss.value(K, x), K(loss.rho), -2, 2, levels=7)  # type: ignore[attr-defined]
-    low = K(loss.rho) * 9 / 10  # type: ignore[attr-defined]
-    with pytest.raises(ValueError, match="weakly convex"):
-        wc.require_weakly_convex(K, lambda x: loss.value(K, x), low, -2, 2, levels=7)  # type: ignore[attr-defined]
+def test_second_differences_of_the_losses_need_all_of_rho(loss: WeakScalarLoss) -> None:
+    assert not bends_too_far(loss, float(loss.rho), levels=7)
+    assert bends_too_far(loss, 0.9 * float(loss.rho), levels=7)
 
 
 @pytest.mark.statement("eqn:wk_cvx", kind="certified")
@@ -320,11 +328,11 @@ def test_the_exact_families_agree_with_the_losses() -> None:
 
 @pytest.mark.statement("prop:reg_wk_cvx", kind="certified")
 def test_the_curvature_of_half_the_squared_norm_is_p_minus_one() -> None:
-    from reference.weakly_convex.counterexamples import curvature_of_half_square
-
     K = Ball(192)
     for p in (Q(3, 2), Q(5, 4)):
         d = 200  # p ≥ 1 + 1/ln d, so that p̄ = p
         x, h = K.vector([1, -1] + [0] * (d - 2)), K.vector([1, 1] + [0] * (d - 2))
-        found = curvature_of_half_square(K, p, x, h, K("1e-12"))
+        geo, t = geometry(K, p, d), K("1e-12")
+        length = norm(K, h, geo.p_bar)
+        found = (duality_map(K, geo, x + h * t) - duality_map(K, geo, x)) @ h / (t * length * length)
         assert K.lt(K.abs(found - K(p - 1)), K("1e-9"))
