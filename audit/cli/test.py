@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from audit.runtime.errors import InputError, wrapped
-from audit.runtime.executors import PATIENCE, Crew, crew, interruptible, processes
 from audit.runtime.files import parse_json, read_json
+from audit.runtime.interrupts import interruptible
 from audit.runtime.loading import load_callable
+from audit.runtime.pool import PATIENCE, Pool
 
 HELP = "is a mechanism (Python, or any command) (ε,δ)-DP? look for a violation on neighbours"
 EXAMPLE = """dpso test bench.zoo.additive:noisy_sum --epsilon 1 --data '{"dataset": [0], "neighbour": [1]}'"""
@@ -88,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     from audit.auditor.api import audit_dp
     from audit.auditor.targets.sampling import TargetError
 
-    workers = _crew(args)
+    workers = _pool(args)
     data = read_data(args.data)
     where = _pairs(data, args.data)
     try:
@@ -145,14 +146,15 @@ def _release(text: str | None) -> str | int | None:
     return int(text) if text is not None and text.lstrip("-").isdigit() else text
 
 
-def _crew(args: argparse.Namespace) -> Crew | None:
+def _pool(args: argparse.Namespace) -> Pool | None:
     """Who draws; None for this process alone."""
     if not 0 < args.patience < math.inf:
         raise InputError(f"--patience {args.patience:g} must be a positive number of seconds")
     if args.workers is None and args.scheduler is None and (args.samples or 0) < MANY:
         return None
     try:
-        found = processes() if args.workers is None and args.scheduler is None else crew(args.workers, args.scheduler)
+        every = args.workers is None and args.scheduler is None
+        found = Pool.processes() if every else Pool.of(args.workers, args.scheduler)
     except ValueError as error:
         raise InputError(str(error)) from None
     return replace(found, patience=args.patience)
