@@ -14,6 +14,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
@@ -447,8 +448,18 @@ def test_the_same_bytes_again_and_from_json(paper: Inventory, monkeypatch: pytes
     text = render(report, paper)
     assert render(report_of(typical()), paper) == text
     data = json.loads(json.dumps(report.to_json(), allow_nan=False))
-    again = replace(report, results=[Result.from_json(result) for result in data["results"]])
+    again = replace(report, results=[CheckResult.from_json(result) for result in data["results"]])
     assert render(again, paper) == text
+
+
+def test_drawing_a_page_loads_nothing_that_runs_checks() -> None:
+    program = "import sys, audit.report; print(*(m for m in sys.modules if m.startswith('audit.')))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "audit.checks.results" in loaded
+    sections = {f"audit.checks.section{n}" for n in range(2, 6)}
+    running = {"audit.checks.job", "audit.runtime.pool", "audit.auditor"} | sections
+    assert not loaded & running
 
 
 def test_a_partial_report_says_so(paper: Inventory) -> None:
