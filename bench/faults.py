@@ -52,7 +52,7 @@ class Job:
         pair = self.scratch / "pair.json"
         if not pair.exists():
             pair.write_text('{"dataset": [0.0], "neighbour": [1.0]}')
-        words = [sys.executable, "-m", "audit.cli", "test", self.mechanism, "--data", str(pair), "--json"]
+        words = [sys.executable, "-m", "dpso", "test", self.mechanism, "--data", str(pair), "--json"]
         words += ["--epsilon", "1", "--delta", self.delta, "--samples", str(self.samples), *options]
         return words if out is None else [*words, "--out", str(out), "--resume"]
 

@@ -32,7 +32,7 @@ from audit.auditor.targets.containment import MechanismTimeout
 from audit.auditor.targets.isolate import IsolatedTarget
 from audit.auditor.targets.prepare import prepare
 from audit.auditor.targets.run import BIT_SHARE, Run
-from audit.auditor.targets.sampling import BURN_IN, Block, BlockName, Pair, Target, TargetError, draw_block
+from audit.auditor.targets.sampling import BURN_IN, BlockName, DrawnBlock, Pair, Target, TargetError, draw_block
 from audit.auditor.targets.stored import StoredTarget
 from audit.auditor.terms.claim import Claim
 from audit.auditor.terms.options import Budget, Code, Execution, Keywords, gathered
@@ -212,7 +212,8 @@ class _Question:
         if self.dataset is not None or self.neighbour is not None:
             raise ValueError("pairs replaces dataset and neighbour: give either, not both")
         given = list(self.pairs) if isinstance(self.pairs, Iterable) else []
-        if len(given) == 2 and _is_one_pair(*given):
+        as_documented = isinstance(self.pairs, list) and all(isinstance(pair, tuple) for pair in given)
+        if len(given) == 2 and not as_documented and _is_one_pair(*given):
             raise ValueError("pairs is one pair, not a list of pairs: write pairs=[(dataset, neighbour)]")
         if not given or not all(_is_pair(pair) for pair in given):
             raise ValueError(
@@ -324,7 +325,7 @@ def _affordable(run: Run, deadline: float) -> int:
     return max(20, min(run.draws, int(TIMED_SHARE * max(left, 0.0) / (took / size + learning))))
 
 
-def _learning_pace(run: Run, block: Block) -> float:
+def _learning_pace(run: Run, block: DrawnBlock) -> float:
     """Seconds a draw that learning and scoring will take, about, from a plan made of one block; twice that where the
     granularity of floats is tested apart.
     """

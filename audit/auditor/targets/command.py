@@ -22,7 +22,7 @@ import numpy as np
 
 from audit.auditor.targets.containment import Noticed
 from audit.auditor.targets.sampling import BlockName, Pair, TargetError, releaser
-from audit.auditor.terms.outputs import Raised
+from audit.auditor.terms.leaves import Raised
 from audit.runtime.messages import CHUNK
 from audit.runtime.process import end
 

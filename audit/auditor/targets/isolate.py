@@ -28,7 +28,7 @@ import numpy as np
 
 from audit.auditor.targets.containment import MechanismTimeout, Noticed
 from audit.auditor.targets.sampling import BlockName, CallableTarget, Pair, Target, TargetError
-from audit.auditor.terms.outputs import Flattened, flatten
+from audit.auditor.terms.leaves import Flattened, flatten
 from audit.runtime.messages import CHUNK, receive, send
 from audit.runtime.process import KILLED, kill_group
 from audit.runtime.threads import without_openmp_threads
@@ -367,8 +367,23 @@ def in_interpreter(
 ) -> Any:
     """A mechanism `module:callable` in another interpreter or virtual environment, as a target for `audit_dp`.
 
-    The other interpreter needs neither this package nor numpy. Classes with `fit` are published as by
-    `audit.estimator`.
+    The other interpreter needs neither this package nor numpy. Classes with `fit` are published as by `estimator`.
+
+    Args:
+        python: the interpreter, e.g. "/path/to/venv/bin/python".
+        target: MODULE:CALLABLE, as that interpreter finds it.
+        folder: the folder that it is started in.
+        parameters: a JSON object of keyword arguments.
+        timeout: seconds that a call may take; None for no limit.
+
+    Returns:
+        A target for `audit_dp`, and a context manager that ends the process.
+
+    >>> import sys
+    >>> from dpso import audit_dp
+    >>> with in_interpreter(sys.executable, "random:uniform", parameters="{}") as target:
+    ...     type(target).__name__
+    'ExecTarget'
     """
     import shlex
 

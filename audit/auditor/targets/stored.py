@@ -18,7 +18,7 @@ import numpy as np
 
 from audit.auditor.targets.containment import Noticed
 from audit.auditor.targets.sampling import CHECK, BlockName, Pair, Target
-from audit.auditor.terms.outputs import Raised
+from audit.auditor.terms.leaves import Raised
 from audit.runtime.code_mark import code_mark
 from audit.runtime.store import Store, StoreError
 

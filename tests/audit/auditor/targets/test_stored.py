@@ -13,7 +13,7 @@ import pytest
 from audit.auditor.targets import stored
 from audit.auditor.targets.sampling import TEST, BlockName, CallableTarget, Pair
 from audit.auditor.targets.stored import StoredTarget, from_plain, to_plain
-from audit.auditor.terms.outputs import Raised
+from audit.auditor.terms.leaves import Raised
 from audit.runtime.store import StoreError
 
 PAIR = Pair([0.0], [1.0])
