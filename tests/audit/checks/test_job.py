@@ -288,7 +288,7 @@ def test_results_that_no_check_can_have_given_are_not_believed(
 
 def test_a_changed_check_is_noticed_on_resume(tmp_path: Path) -> None:
     """On a copy of the program: one more comment in the module of a check, and the report counts as other code's."""
-    for package in ("reference", "audit"):
+    for package in ("reference", "audit", "dpso"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     command = [sys.executable, "-m", "dpso", "audit", "--only", "E3.1", "--out", "out", "--resume", "--workers=1"]
     environment = os.environ | {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
