@@ -250,7 +250,8 @@ time.time_ns = lambda: int(1e9 * time.time())
 def set_clock(job: Job, out: Path, by: float, *options: str) -> dict[str, Any]:
     """The clock is set forward or back by so many seconds in the middle, for the driver and all that it started."""
     file = job.scratch / f"set by {by:g}"
-    process = job.start(out, *options, path=_clock(job.scratch / f"clock {by:g}", SET_CLOCK.format(file=str(file))))
+    clock = _clock(job.scratch / f"clock {by:g}", SET_CLOCK.format(file=str(file)))
+    process = job.start(out, *options, "--patience", "3", path=clock)
     try:
         wait_for(lambda: records(out) >= 1, process)
         file.write_text(repr(by))

@@ -128,7 +128,7 @@ class Cluster(Workers):
     """The workers of the scheduler at an address; `workers` is the size of a local cluster."""
 
     def __init__(self, address: str, workers: int, work: PackedWork, fresh: bool):
-        self._address, self._work = address, work
+        self._address, self._workers, self._work = address, workers, work
         self._perform = _perform_apart if fresh else perform
         self._running: dict[Future[tuple[Any, float]], int] = {}
         self._heard = time.monotonic()
@@ -136,18 +136,19 @@ class Cluster(Workers):
         self._starting = True
         self._end = contextlib.ExitStack()
         try:
-            self._connect(load(), workers)
+            self._connect()
         except BaseException:
             self._end.close()
             raise
         self._share({})
 
-    def _connect(self, distributed: Any, workers: int) -> None:
+    def _connect(self) -> None:
+        distributed = load()
         where: Any = self._address
         if where == LOCAL:
             self._end.enter_context(environment(ENVIRONMENT))
             with interrupts_held():
-                where = self._end.enter_context(local_cluster(workers))
+                where = self._end.enter_context(local_cluster(self._workers))
         try:
             client = _in_time(lambda: distributed.Client(where, timeout=CONNECT, set_as_default=False), 2 * CONNECT)
         except (OSError, ValueError, MemoryError) as error:  # MemoryError: another program's answer read as a length
@@ -199,20 +200,42 @@ class Cluster(Workers):
         return [*news, *self._renew(broken, hung=False)] if broken else news
 
     def _renew(self, reason: str, hung: bool) -> list[Done | Lost]:
-        """Give up all that runs. Pass over workers that hold work and do not answer; have them restarted where somebody
-        watches over them.
+        """Give up all that runs. A cluster of our own that hangs is replaced. On another's, pass over workers that hold
+        work and do not answer; have them restarted where somebody watches over them.
         """
+        gone, self._running = list(self._running.values()), {}
+        lost: list[Done | Lost] = [Lost(number, reason, by_its_task=False) for number in reversed(gone)]
+        self._starting = True
+        if hung and self._address == LOCAL:
+            self._start_again()
+            return lost
         stuck = [worker for worker, keys in self._client.processing().items() if keys] if hung else []
         self._executor.shutdown(wait=False)
-        self._counted, self._starting = -RECOUNT, True
+        self._counted = -RECOUNT
         with contextlib.suppress(Exception):
             self._client.restart_workers(stuck, timeout=RESTART, raise_for_error=False) if stuck else None
         others = [worker for worker in self._client.nthreads() if worker not in stuck]
         if not others and self._client.status != "running":
             raise WorkersLost(f"the scheduler at {self._address} is gone")
         self._share({"workers": others} if stuck and others else {})
-        gone, self._running, self._heard = list(self._running.values()), {}, time.monotonic()
-        return [Lost(number, reason, by_its_task=False) for number in reversed(gone)]
+        self._heard = time.monotonic()
+        return lost
+
+    def _start_again(self) -> None:
+        """Replace the cluster of this machine: where the clock was set back in an unlucky moment its messages wait for
+        the old time to come again, and so would a request to restart. What does not end in time ends with us.
+        """
+        old, self._end = self._end, contextlib.ExitStack()
+        level = logging.root.manager.disable
+        logging.disable(logging.CRITICAL)  # Dask shows tracebacks of what it cannot send any more
+        try:
+            with contextlib.suppress(Exception):
+                _in_time(old.close, RESTART)
+        finally:
+            logging.disable(level)
+        self._connect()
+        self._share({})
+        self._counted, self._heard = -RECOUNT, time.monotonic()
 
     def close(self) -> None:
         """Disconnect; a local cluster ends."""
