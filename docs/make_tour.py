@@ -111,6 +111,7 @@ def halving_figure() -> Figure:
 
 
 SIZES = (64, 128, 256, 512, 1024, 2048, LARGEST_N)
+"""Sizes of the datasets of one figure, up to that of the text."""
 
 
 def shift_figure() -> Figure:

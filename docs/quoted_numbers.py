@@ -97,7 +97,9 @@ def oracle_zeros() -> tuple[int, int]:
 ALL = frozenset({"E3.1", "E3.2", "E3.3", "E3.4"})
 """The errata of Algorithm 1."""
 TILT = Fraction(2, 5)
+"""The slope of the tour's loss on the right."""
 BETA = 4
+"""The smoothing of the tour."""
 
 
 def tour_loss() -> PiecewiseLinear:
@@ -209,6 +211,7 @@ def _poly_gap_printed() -> Real:
 
 
 SFW_DELTA = TARGET[1]
+"""The target δ of Algorithm 5."""
 
 
 @cache

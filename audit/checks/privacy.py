@@ -45,14 +45,16 @@ from reference.weakly_convex.strongly_convex import Phase
 
 K = Float64()
 LEVEL = 1e-6
+"""The false-alarm level of each statistical test, which is the project's."""
 EPSILON, DELTA = Fraction(1), Fraction(1, 100)
+"""The target of every case: a δ of a hundredth is large enough for a test to see it spent."""
 FAR = 8
 """A label beyond every prediction: the loss is then linear, with slope ∓1."""
 
 Dataset = tuple[Example, ...]
 
 
-# -------------------------------------------------------------------------------------- the sandwich
+# -------------------------------------------------------------------------------------- measured, certified, claimed
 
 
 def measure(
@@ -81,8 +83,8 @@ def measure(
 
 
 @dataclass(frozen=True)
-class Sandwich:
-    """Measured, certified and claimed ε at one δ."""
+class LossBounds:
+    """Bounds on the privacy loss ε at one δ: measured from below, certified from above, and claimed."""
 
     title: str
     measured: AuditResult
@@ -135,7 +137,7 @@ class Sandwich:
         )
 
 
-def sandwich(
+def measured_and_certified(
     title: str,
     algorithm: str,
     variant: Any,
@@ -149,10 +151,11 @@ def sandwich(
     found = measure(run, pair, EPSILON, DELTA, samples, seed)
     profile = account(algorithm, variant, EPSILON, DELTA, **parameters).profile
     certified = None if profile is None else profile.certified_epsilon(DELTA)
-    return Sandwich(title, found, certified, float(EPSILON)).outcome()
+    return LossBounds(title, found, certified, float(EPSILON)).outcome()
 
 
 SAMPLES = {"quick": 5_000, "standard": 100_000}
+"""Draws a side, by level: a fraction of a second, and about one."""
 
 
 def both_levels(statement: str, edition: Any, make: Callable[[int, int], Outcome], name: str) -> None:
@@ -181,7 +184,7 @@ def phased_case(variant: str, samples: int, seed: int) -> Outcome:
     rule = {"sigma": tight_sigma(K, EPSILON, DELTA)} if variant == "tight" else {}
     W = L2Ball((0,), Fraction(1, 2))
     p = phased_parameters(K, 16, GLL(Absolute, 1, 1), W, epsilon=EPSILON, delta=DELTA, **rule)  # type: ignore[arg-type]
-    return sandwich(
+    return measured_and_certified(
         f"Algorithm 2, {variant}",
         "Alg:phased",
         variant,
@@ -202,6 +205,7 @@ both_levels("thm:l2_glm", "tight", partial(phased_case, "tight"), "phased_sgd_ti
 
 
 SMALL_DELTA = Fraction(1, 10**6)
+"""The target of the printed Theorem 6's case, as in its counterexample (E3.10)."""
 
 
 @check("thm:l2_glm", kind="statistical", edition="printed", level="standard", erratum="E3.10")
@@ -227,7 +231,7 @@ def measured_violation(
         samples,
         seed,
     )
-    return Sandwich(f"Algorithm 2 as printed, n = {p.n}", found, None, 1.0).outcome()
+    return LossBounds(f"Algorithm 2 as printed, n = {p.n}", found, None, 1.0).outcome()
 
 
 # ----------------------------------------------------------------------------------------- Algorithm 3
@@ -249,7 +253,7 @@ def frank_wolfe_case(variant: str, samples: int, seed: int) -> Outcome:
     )
     rest = (Example((1,), FAR),) * (n - 1)
     pair = ((Example((1,), FAR), *rest), (Example((1,), -FAR), *rest))
-    return sandwich(
+    return measured_and_certified(
         f"Algorithm 3, {variant}",
         "Alg:nfw",
         variant,
@@ -318,7 +322,7 @@ def poly_case(variant: str, samples: int, seed: int) -> Outcome:
         run = partial(_poly, loss, W, variant)
         parameters = {"R": 2, "b": 2, "L0": 1, "L1": 0, "D": 2}
     title = f"Algorithm 4, {variant}"
-    return sandwich(title, "alg:polySFW", variant, run, signed_pair(n), samples, seed, **parameters)
+    return measured_and_certified(title, "alg:polySFW", variant, run, signed_pair(n), samples, seed, **parameters)
 
 
 def _poly(loss: Any, W: Any, variant: Any, data: Dataset, tape: fast.BatchTape) -> Array:
@@ -378,7 +382,7 @@ def noisy_transcript(body: Callable[..., Any], samples: int, seed: int) -> Audit
 def noisy_sfw_printed_measured(seed: int) -> Outcome:
     """Printed Algorithm 5 at (4, 0.01): the pair released at step (1, 1) violates the claim."""
     found = noisy_transcript(noisy_sfw_printed, 2_000_000, seed)
-    return Sandwich("Algorithm 5, printed, step (1, 1)", found, None, float(FAILING)).outcome()
+    return LossBounds("Algorithm 5, printed, step (1, 1)", found, None, float(FAILING)).outcome()
 
 
 @check("alg:nSFW", kind="statistical", edition="corrected")
@@ -387,7 +391,7 @@ def noisy_sfw_corrected_is_private(seed: int) -> Outcome:
     found = noisy_transcript(noisy_sfw, 100_000, seed)
     profile = account("alg:nSFW", "corrected", FAILING, DELTA, R=2, b=2, L0=1, L1=2, D=1, d=1, p=2).profile
     certified = None if profile is None else profile.certified_epsilon(DELTA)
-    return Sandwich("Algorithm 5, corrected, step (1, 1)", found, certified, float(FAILING)).outcome()
+    return LossBounds("Algorithm 5, corrected, step (1, 1)", found, certified, float(FAILING)).outcome()
 
 
 def noisy_tight_case(samples: int, seed: int) -> Outcome:
@@ -398,7 +402,9 @@ def noisy_tight_case(samples: int, seed: int) -> Outcome:
         return fast.noisy_sfw_tight(loss, W, data, 3, 2, EPSILON, DELTA, tape)
 
     parameters = {"R": 2, "b": 2, "L0": 1, "L1": Fraction(1, 10**9), "D": 2, "d": 1, "p": 2}  # L1 > 0 there
-    return sandwich("Algorithm 5, tight", "alg:nSFW", "tight", run, signed_pair(3), samples, seed, **parameters)
+    return measured_and_certified(
+        "Algorithm 5, tight", "alg:nSFW", "tight", run, signed_pair(3), samples, seed, **parameters
+    )
 
 
 both_levels("alg:nSFW", "tight", noisy_tight_case, "noisy_sfw_tight_is_private")
@@ -418,7 +424,9 @@ def proximal_case(samples: int, seed: int) -> Outcome:
     rest = tuple(Example((1,), y) for y in (1, -1, 1, -1, 1, -1, 1))
     pair = ((Example((1,), 1), *rest), (Example((1,), -1), *rest))
     parameters = {"n": 8, "R": 1, "T": 4, "d": 1, "p": 2, "L0": 1}
-    return sandwich("Algorithm 6, corrected", "Alg:PGPSMD", "corrected", run, pair, samples, seed, **parameters)
+    return measured_and_certified(
+        "Algorithm 6, corrected", "Alg:PGPSMD", "corrected", run, pair, samples, seed, **parameters
+    )
 
 
 both_levels("Alg:PGPSMD", "corrected", proximal_case, "proximally_guided_is_private")

@@ -31,7 +31,9 @@ from reference.smooth.parameters import noisy_plan, poly_plan
 
 K = Float64()
 EPSILON, DELTA = Fraction(2), Fraction(1, 10**5)
+"""A privacy at which the bounds are below the trivial one at sizes that a check can run."""
 BOOTSTRAP = 400
+"""Resamples behind the interval of an exponent: its ends are then the tenth from either side at 95 %."""
 
 Study = Callable[[Any, np.random.Generator], tuple[Array, float]]
 """(x, generator) → (the measured values of independent runs, the proven bound at x)."""

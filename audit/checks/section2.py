@@ -74,6 +74,7 @@ def composition_figure(epsilon: Fraction = Fraction(1, 10), delta: Fraction = Fr
 
 
 SETS: tuple[FeasibleSet, ...] = (L2Ball((0, 0), 1), Box((-1, 0), (1, 1)), Simplex(2), l1_ball(2, 1))
+"""A round set, one off its centre, a flat one and one with corners on the axes."""
 
 
 @check("eqn:st-gap", kind="adversarial")

@@ -394,6 +394,7 @@ def privacy_on_the_widest_pair(seed: int) -> Outcome:
 
 
 PRIVACY_GRID = ((F(1), F(1, 10**6)), (F(1, 10), F(1, 10**12)), (F(3), F(1, 10**5)), (F(1, 2), F(1, 2)))
+"""(ε, δ): the usual one, two far ones, and a δ beyond 1/e."""
 
 
 def largest_spent(n: int, noise: str) -> float:

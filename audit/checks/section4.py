@@ -33,6 +33,7 @@ from reference.smooth.transcripts import slices, transcript_law
 
 _K = Float64()
 _B = Ball(192)
+"""Balls of 192 bits: three times binary64's, so that cancellations of Section 4's sums leave enough."""
 
 
 # ----------------------------------------------------------------- the errata, one check for each

@@ -46,7 +46,9 @@ from reference.weakly_convex.functions import (
 
 K = Float64()
 EXPONENTS: tuple[int | Q, ...] = (1, Q(3, 2), 2)
+"""p of the ℓ_p settings: both ends of the range that Section 5 allows, and one between."""
 MU = gaussian_mu_safe(1, "1e-5")
+"""What (1, 1e-5)-DP allows a Gaussian mechanism, rounded to the safe side."""
 
 
 def line_functions() -> dict[str, PiecewiseQuadratic]:

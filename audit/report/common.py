@@ -62,6 +62,7 @@ def definitions(pairs: Iterable[tuple[str, str]]) -> Html:
 
 
 MOST_NUMBERS = 40
+"""Rows of a check's numbers: a screen of them."""
 
 
 def numbers_table(numbers: Mapping[str, float | int | str]) -> Html | None:

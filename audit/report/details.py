@@ -6,7 +6,7 @@ from audit.checks.framework import Result
 from audit.report import svg
 from audit.report.common import Frugal, badge, definitions, erratum_link, name_of, numbers_table, to_detail
 from audit.report.figures import picture
-from audit.report.model import Entry, Page, slug
+from audit.report.model import Page, PageEntry, slug
 from audit.runtime.markup import Html, formula, join, tag
 
 
@@ -15,7 +15,7 @@ def details_section(model: Page, frugal: Frugal) -> Html:
     return join(_detail(model, e, frugal) for e in model.entries)
 
 
-def _detail(model: Page, entry: Entry, frugal: Frugal) -> Html:
+def _detail(model: Page, entry: PageEntry, frugal: Frugal) -> Html:
     summary = tag(
         "summary",
         tag("span", entry.name, class_="name"),
@@ -53,7 +53,7 @@ def _outcome(result: Result) -> str:
     return f"{found}, as it should" if result.as_recorded else f"{found}, and should not"
 
 
-def _check(model: Page, entry: Entry, result: Result, frugal: Frugal) -> Html:
+def _check(model: Page, entry: PageEntry, result: Result, frugal: Frugal) -> Html:
     place = None if result.statement == entry.id else tag("code", result.statement)
     facts = [
         ("ratio", None if result.ratio is None else svg.number(result.ratio)),

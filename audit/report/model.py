@@ -13,7 +13,7 @@ from reference.paper.inventory import Equation, Erratum, Inventory, Section
 
 
 @dataclass(frozen=True)
-class Entry:
+class PageEntry:
     """A statement, algorithm, equation or table of the paper, and what this run found about it."""
 
     id: str
@@ -51,10 +51,10 @@ class Page:
 
     report: Report
     inventory: Inventory
-    entries: tuple[Entry, ...]
+    entries: tuple[PageEntry, ...]
     pictures: tuple[Picture, ...]
 
-    def entry(self, id: str) -> Entry | None:
+    def entry(self, id: str) -> PageEntry | None:
         """The entry of an id, or of what holds the place that it names."""
         names = held_by(id)
         return next((e for e in self.entries if e.id == names[-1]), None)
@@ -117,7 +117,7 @@ def paper_order(ids: Iterable[str], inventory: Inventory) -> list[str]:
 NOT_RUN = Verdict("unchecked", "not in this run")
 
 
-def _entry(id: str, inventory: Inventory, standings: Mapping[str, Standing], results: Sequence[Result]) -> Entry:
+def _entry(id: str, inventory: Inventory, standings: Mapping[str, Standing], results: Sequence[Result]) -> PageEntry:
     found = inventory.entries.get(id)
     name, title, section = id, "", "?"
     if found is not None:
@@ -128,7 +128,7 @@ def _entry(id: str, inventory: Inventory, standings: Mapping[str, Standing], res
     standing = standings.get(id, Standing(NOT_RUN, 0, 0))
     if standing.ran == 0:
         standing = Standing(NOT_RUN, 0, 0)
-    return Entry(id, name, title, section, standing, tuple(results), in_order(errata))
+    return PageEntry(id, name, title, section, standing, tuple(results), in_order(errata))
 
 
 def errata(page: Page) -> list[Erratum]:

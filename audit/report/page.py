@@ -29,15 +29,16 @@ LIMIT = 5_000_000
 """Bytes that the page may have."""
 
 
+WHOLE, BRIEF = Frugal(most_text=1500, tables=True), Frugal(most_text=200, tables=False)
+"""What is written out: all but the end of a witness that fills a screen; of a page that would be too large, less."""
+
+
 def render(report: Report, inventory: Inventory) -> str:
     """The page of a report. What would make it too large, numbers behind figures and long witnesses, is left out."""
     model = page(report, inventory)
-    whole = _document(model, Frugal(most_text=1500, tables=True))
-    return (
-        whole
-        if len(whole.encode("utf-8", "replace")) <= LIMIT
-        else _document(model, Frugal(most_text=200, tables=False))
-    )
+    document = _document(model, WHOLE)
+    fits = len(document.encode("utf-8", "replace")) <= LIMIT
+    return document if fits else _document(model, BRIEF)
 
 
 def _asset(name: str) -> str:

@@ -28,6 +28,7 @@ PALETTE: dict[str, tuple[str, str]] = {
 """Light, dark. On `ground` text has a contrast of 4.5 at least, and orange, which only draws lines, of 3 (WCAG AA)."""
 
 LIGHT, DARK = 0, 1
+"""The place of a scheme's colour in a pair."""
 
 
 def colours(scheme: int, palette: Mapping[str, tuple[str, str]] = PALETTE) -> dict[str, str]:

@@ -7,7 +7,7 @@ from audit.checks.job import held_by
 from audit.report import graph, svg
 from audit.report.common import Frugal, badge, erratum_link, meter, name_of, plural, to_detail
 from audit.report.grades import GRADE_BADGES, GRADE_MEANINGS
-from audit.report.model import Entry, Page, slug
+from audit.report.model import Page, PageEntry, slug
 from audit.runtime.markup import Html, formula, join, tag
 from reference.paper.inventory import Algorithm
 
@@ -58,7 +58,7 @@ def verdict_table(model: Page, frugal: Frugal) -> Html:
     return join([controls, table, tag("p", "Nothing matches.", id="nothing", hidden=True)])
 
 
-def _row(model: Page, entry: Entry) -> Html:
+def _row(model: Page, entry: PageEntry) -> Html:
     searched = " ".join(
         [
             entry.id,
@@ -94,9 +94,10 @@ def _row(model: Page, entry: Entry) -> Html:
 
 
 MOST_TITLES = 3
+"""Errata that are named in full beside a verdict, so that a row stays a row."""
 
 
-def _errata_of(model: Page, entry: Entry) -> list[Html]:
+def _errata_of(model: Page, entry: PageEntry) -> list[Html]:
     """Links to the errata of an entry, with their titles where they are few."""
     links = [erratum_link(id) for id in entry.errata]
     if len(links) > MOST_TITLES:
@@ -106,14 +107,14 @@ def _errata_of(model: Page, entry: Entry) -> list[Html]:
     return [tag("span", link, title, class_="rest") for link, title in zip(links, titles, strict=True)]
 
 
-def _remarks(entry: Entry) -> str:
+def _remarks(entry: PageEntry) -> str:
     """What is to be said beside the badge and the errata; a verdict on a part of the checks says so."""
     standing = entry.standing
     part = [] if standing.whole else [f"{standing.ran} of {standing.of} checks"]
     return "; ".join([*standing.verdict.remarks, *part])
 
 
-def _tightness(entry: Entry) -> Html | None:
+def _tightness(entry: PageEntry) -> Html | None:
     if entry.ratio is None:
         return None
     return join([meter(entry.ratio), tag("span", svg.number(entry.ratio), class_="figure")])

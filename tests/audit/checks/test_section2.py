@@ -96,7 +96,7 @@ def test_too_little_noise_is_caught() -> None:
         0,
     )
     assert found.verdict == "violated"
-    assert not privacy.Sandwich("", found, None, 1.0).outcome().holds
+    assert not privacy.LossBounds("", found, None, 1.0).outcome().holds
 
 
 def test_a_bound_above_the_certified_one_is_caught() -> None:
@@ -120,9 +120,9 @@ def test_a_bound_above_the_certified_one_is_caught() -> None:
         0,
     )
     assert found.epsilon_lower > 0.2
-    assert privacy.Sandwich("", found, 1.0, 1.0).outcome().holds
-    assert not privacy.Sandwich("", found, 0.2, 1.0).outcome().holds
-    assert not privacy.Sandwich("", found, 1.5, 1.0).outcome().holds
+    assert privacy.LossBounds("", found, 1.0, 1.0).outcome().holds
+    assert not privacy.LossBounds("", found, 0.2, 1.0).outcome().holds
+    assert not privacy.LossBounds("", found, 1.5, 1.0).outcome().holds
 
 
 @pytest.mark.statement("alg:nSFW", kind="statistical")
