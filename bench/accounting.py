@@ -75,7 +75,7 @@ def _profile() -> list[float]:
 def _calibrate() -> float:
     slowest = 0.0
     for name in ("phased-sgd", "noisy-frank-wolfe", "poly-sfw", "noisy-sfw", "proximal", "oracle"):
-        command = [sys.executable, "-m", "audit.cli", "calibrate", name, "--epsilon", "1", "--delta", "1e-6", "--json"]
+        command = [sys.executable, "-m", "dpso", "calibrate", name, "--epsilon", "1", "--delta", "1e-6", "--json"]
         slowest = max(slowest, _seconds(partial(subprocess.run, command, check=True, capture_output=True), 1))
     return slowest
 

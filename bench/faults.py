@@ -13,6 +13,7 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -22,11 +23,15 @@ from pathlib import Path
 from typing import Any
 
 import audit
-from audit.runtime.journal import NAME
+from audit.runtime.store import NAME
 
 ROOT = Path(audit.__file__).parent.parent
 LIMIT = 120.0
-"""Seconds after which a run counts as stuck."""
+"""Seconds after which a run counts as stuck: an undisturbed one takes three, and twenty on a machine under load."""
+SMALL = 2**16
+"""Bytes of a disk that an empty store and some records fit on, but not all of a run (80 kB with its journal)."""
+SMALL_FILE = 48
+"""The same as a limit on the size of a file, in the shell's blocks of 512 bytes (an empty store takes 40)."""
 
 
 class Fault(Exception):
@@ -47,7 +52,7 @@ class Job:
         pair = self.scratch / "pair.json"
         if not pair.exists():
             pair.write_text('{"dataset": [0.0], "neighbour": [1.0]}')
-        words = [sys.executable, "-m", "audit.cli", "test", self.mechanism, "--data", str(pair), "--json"]
+        words = [sys.executable, "-m", "dpso", "test", self.mechanism, "--data", str(pair), "--json"]
         words += ["--epsilon", "1", "--delta", self.delta, "--samples", str(self.samples), *options]
         return words if out is None else [*words, "--out", str(out), "--resume"]
 
@@ -94,9 +99,12 @@ def wait_for(condition: Callable[[], Any], process: subprocess.Popen[str] | None
 
 
 def records(out: Path) -> int:
-    """How many records the journal has."""
-    path = out / NAME
-    return path.read_bytes().count(b"\n") if path.exists() else 0
+    """How many records the store has; its driver has locked it, so this looks past the lock and may miss the last."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{out / NAME}?immutable=1", uri=True)) as database:
+            return int(database.execute("SELECT count(*) FROM records").fetchone()[0])
+    except sqlite3.Error:
+        return 0
 
 
 def children(pid: int) -> list[int]:
@@ -105,7 +113,7 @@ def children(pid: int) -> list[int]:
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError, ValueError, IndexError):
             parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == pid and b"spawn_main" in (entry / "cmdline").read_bytes():
+            if parent == pid and b"audit.runtime.worker" in (entry / "cmdline").read_bytes():
                 found.append(int(entry.name))
     return found
 
@@ -158,7 +166,7 @@ def _send(process: subprocess.Popen[str], pid: int, sent: signal.Signals) -> Non
 
 
 def killed_while_writing(job: Job, out: Path, after: int, *options: str) -> dict[str, Any]:
-    """Kill −9 the driver as soon as the journal has so many records; then go on."""
+    """Kill −9 the driver as soon as the store has so many records; then go on."""
     process = job.start(out, *options)
     wait_for(lambda: records(out) >= after, process)
     _send(process, process.pid, signal.SIGKILL)
@@ -171,7 +179,7 @@ def killed_while_writing(job: Job, out: Path, after: int, *options: str) -> dict
 def interrupted(job: Job, out: Path, *options: str) -> dict[str, Any]:
     """Ctrl-C in the middle, which must end the run cleanly; then go on."""
     process = job.start(out, *options)
-    wait_for(lambda: records(out) >= 2, process)
+    wait_for(lambda: records(out) >= 1, process)
     _send(process, -process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=LIMIT)
     if process.returncode != 130 or "Traceback" in errors or "--resume" not in errors:
@@ -183,7 +191,7 @@ def stopped_worker(job: Job, out: Path) -> dict[str, Any]:
     """Stop one of two worker processes in the middle: it lives, and never answers."""
     process = job.start(out, "--workers", "2", "--patience", "1")
     try:
-        wait_for(lambda: records(out) >= 2, process)
+        wait_for(lambda: records(out) >= 1, process)
         _send(process, wait_for(lambda: children(process.pid), process)[0], signal.SIGSTOP)
         return job.finish(process)
     finally:
@@ -194,7 +202,7 @@ def killed_worker(job: Job, out: Path) -> dict[str, Any]:
     """Kill −9 one of two worker processes in the middle."""
     process = job.start(out, "--workers", "2")
     try:
-        wait_for(lambda: records(out) >= 2, process)
+        wait_for(lambda: records(out) >= 1, process)
         _send(process, wait_for(lambda: children(process.pid), process)[0], signal.SIGKILL)
         return job.finish(process)
     finally:
@@ -205,7 +213,7 @@ def cluster_worker(job: Job, out: Path, cluster: Any, sent: signal.Signals) -> d
     """Kill or stop one Dask worker in the middle."""
     process = job.start(out, "--scheduler", cluster.scheduler_address, "--patience", "3")
     try:
-        wait_for(lambda: records(out) >= 2, process)
+        wait_for(lambda: records(out) >= 1, process)
         _send(process, next(iter(cluster.workers.values())).process.pid, sent)
         return job.finish(process)
     finally:
@@ -244,7 +252,7 @@ def set_clock(job: Job, out: Path, by: float, *options: str) -> dict[str, Any]:
     file = job.scratch / f"set by {by:g}"
     process = job.start(out, *options, path=_clock(job.scratch / f"clock {by:g}", SET_CLOCK.format(file=str(file))))
     try:
-        wait_for(lambda: records(out) >= 2, process)
+        wait_for(lambda: records(out) >= 1, process)
         file.write_text(repr(by))
         if process.poll() is not None:
             raise Fault("the run was over before the clock was set")
@@ -277,7 +285,7 @@ def small_disk(where: Path, size: int) -> Iterator[Path]:
 
 def full_disk(job: Job, *options: str) -> dict[str, Any]:
     """The disk fills up in the middle, which must end the run with one line; then it is enlarged, and on it goes."""
-    with small_disk(job.scratch / "disk", 8192) as disk:
+    with small_disk(job.scratch / "disk", SMALL) as disk:
         out = disk / "out"
         _no_space(job.start(out, *options))
         subprocess.run(["mount", "-o", "remount,size=8m", str(disk)], check=True)
@@ -286,7 +294,7 @@ def full_disk(job: Job, *options: str) -> dict[str, Any]:
 
 def full_quota(job: Job, out: Path, *options: str) -> dict[str, Any]:
     """The same with a limit on the size of files, which anybody may set."""
-    _no_space(job.start(out, *options, before=("sh", "-c", 'ulimit -f 12; exec "$@"', "sh")))
+    _no_space(job.start(out, *options, before=("sh", "-c", f'ulimit -f {SMALL_FILE}; exec "$@"', "sh")))
     return job.run(out, *options)
 
 

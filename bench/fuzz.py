@@ -13,14 +13,17 @@ import io
 import json
 import os
 import random
+import sqlite3
 import sys
 import tempfile
+import urllib.parse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from audit.cli.main import main
+from audit.runtime.store import NAME, Store
 
 MARKUP = "<img src=x onerror=alert(1)>"
 STRINGS = (
@@ -107,9 +110,17 @@ class Case:
     @property
     def out(self) -> str:
         """The folder that the command line lets it write to."""
-        found = "out"
+        return self._named("--out", "out")
+
+    @property
+    def store(self) -> str:
+        """The file that it lets it write to."""
+        return self._named("--store", "out/draws")
+
+    def _named(self, option: str, default: str) -> str:
+        found = default
         for word, after in zip(self.argv, (*self.argv[1:], ""), strict=True):
-            if word.startswith("--out"):
+            if word.startswith(option):
                 found = word.partition("=")[2] if "=" in word else after
         return found.replace("\x00", "?")
 
@@ -220,7 +231,7 @@ def _test(rng: random.Random) -> Case:
     ]
     files: list[tuple[str, Any]] = [("data.json", encoded(rng, pairs(rng)))]
     if rng.random() < 0.2:
-        files.append(("out/journal.jsonl", encoded(rng, value(rng))))
+        files.append((f"out/{NAME}", encoded(rng, value(rng))))
     return Case(("test", *fixed, *extra, *rng.choice(kept)), tuple(files))
 
 
@@ -325,12 +336,33 @@ def cases(seed: int, count: int) -> Iterator[Case]:
         yield MAKERS[rng.choices(names, weights)[0]][0](rng)
 
 
-def report_cases(seed: int, count: int, good: dict[str, Any], only: str) -> Iterator[Case]:
-    """`dpso audit --resume` on reports that are nearly right."""
+def store_cases(seed: int, count: int, good: Path, only: str) -> Iterator[Case]:
+    """`dpso audit --resume` on stores that are nearly right: one value is changed, or some bytes."""
     rng = random.Random(seed)
     for _ in range(count):
-        raw = encoded(rng, changed(rng, good))
-        yield Case(("audit", "--only", only, "--out", "out", "--resume", "--workers=1"), (("out/report.json", raw),))
+        raw = _with_one_value_changed(rng, good) if rng.random() < 0.7 else _damaged(rng, good.read_bytes())
+        yield Case(("audit", "--only", only, "--out", "out", "--resume", "--workers=1"), ((f"out/{NAME}", raw),))
+
+
+def _with_one_value_changed(rng: random.Random, good: Path) -> bytes:
+    """The store with right checksums, as somebody might write it who means harm."""
+    about, records = ({}, {})
+    with contextlib.closing(sqlite3.connect(good)) as database:
+        about = {name: json.loads(text) for name, text in database.execute("SELECT * FROM about WHERE name != 'last'")}
+        records = {key: json.loads(text) for key, text in database.execute("SELECT key, value FROM records")}
+    spoilt = changed(rng, records)
+    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / NAME, about["run"]) as store:
+        store.begin(about["plan"])
+        for key, found in (spoilt if isinstance(spoilt, dict) else records).items():
+            with contextlib.suppress(ValueError):  # what is no JSON, and names that are no text
+                store.put(key.encode().decode(), found)
+        store.flush()
+        return store.path.read_bytes()
+
+
+def _damaged(rng: random.Random, whole: bytes) -> bytes:
+    at = rng.randrange(len(whole))
+    return whole[:at] if rng.random() < 0.3 else whole[:at] + rng.randbytes(rng.choice((1, 40))) + whole[at + 1 :]
 
 
 def special_cases() -> list[Case]:
@@ -341,16 +373,16 @@ def special_cases() -> list[Case]:
     outside = "../outside/precious"
     kept = ("--data=data.json", "--out=out", "--resume")
     audit = ("audit", "--only=E3.1", "--out=out", "--workers=1")
-    written = ("lock", "report.json", "report.json.tmp", "report.html")
+    written = (NAME, f"{NAME}-journal", "report.json", "report.json.tmp", "report.html")
     return [
         Case((*test, "--data=data.json"), (("data.json", huge),)),
         Case(("sensitivity", "hostile_mechanisms:length", "--data=data.json", "--claimed=1"), (("data.json", huge),)),
         Case(("trace", "--paper=paper.tex"), (("paper.tex", huge),)),
-        Case((*test, *kept), (pair, ("out/journal.jsonl", huge))),
-        Case((*audit, "--resume"), (("out/report.json", huge),)),
-        Case((*test, *kept), (pair, ("out/journal.jsonl", outside))),
-        Case((*test, *kept), (pair, ("out/journal.jsonl.new", outside))),
-        Case((*test, *kept), (pair, ("out/lock", outside))),
+        Case((*test, *kept), (pair, (f"out/{NAME}", huge))),
+        Case((*audit, "--resume"), ((f"out/{NAME}", huge),)),
+        Case((*test, *kept), (pair, (f"out/{NAME}", outside))),
+        Case((*test, *kept), (pair, (f"out/{NAME}-journal", outside))),
+        Case((*test, *kept), (pair, (f"out/{NAME}-wal", outside))),
         Case((*test, *kept), (pair, ("out/result.json", outside))),
         *(Case(audit, ((f"out/{name}", outside),)) for name in written),
         Case((*test, "--data=.")),
@@ -386,6 +418,8 @@ class Watcher:
             self._note(args[0])
         elif event in ("os.rename", "os.link", "os.symlink"):
             self._note(args[1])
+        elif event == "sqlite3.connect":
+            self._note(urllib.parse.unquote(os.fsdecode(args[0])).removeprefix("file:").partition("?")[0])
 
     def _note(self, path: Any) -> None:
         if isinstance(path, int):
@@ -445,6 +479,7 @@ class Sandbox:
         watch = watcher()
         watch.allowed = (
             os.path.realpath(self.work / case.out),
+            os.path.realpath(self.work / case.store),
             os.path.realpath(self.base / "tmp"),
             *_written_anyway(),
         )

@@ -159,6 +159,7 @@ def anchors(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "docs/tour.md", "docs/measured.md", "docs/foreign.md",
+                                  "docs/glossary.md",
                                   "examples/README.md", "examples/crosscheck/README.md"])  # fmt: skip
 def test_links_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")

@@ -25,7 +25,7 @@ WORK = Ball(128)
 
 
 @dataclass(frozen=True)
-class Target:
+class PrivacyTarget:
     """The variant, and the (ε,δ) that it is asked for."""
 
     variant: Edition
@@ -66,7 +66,7 @@ class Account:
     """Scales, profile and verdict of one algorithm in one variant, for a target (ε,δ)."""
 
     algorithm: str
-    target: Target
+    target: PrivacyTarget
     scales: tuple[Scale, ...] = ()
     profile: PrivacyProfile | None = None
     conditions: tuple[Condition, ...] = ()

@@ -25,7 +25,7 @@ from fractions import Fraction
 from typing import Any
 
 from audit.accounting import convex, smooth, weakly_convex
-from audit.accounting.account import ACCOUNTANTS, Account, Condition, Scale, Target
+from audit.accounting.account import ACCOUNTANTS, Account, Condition, PrivacyTarget, Scale
 from audit.accounting.profiles import PrivacyProfile
 from reference.numerics.preconditions import exact, positive, require
 from reference.paper.algorithms import EDITIONS, Edition, named
@@ -35,8 +35,8 @@ __all__ = [
     "Account",
     "Condition",
     "PrivacyProfile",
+    "PrivacyTarget",
     "Scale",
-    "Target",
     "account",
     "checked_target",
     "convex",
@@ -56,20 +56,23 @@ def checked_target(epsilon: Any, delta: Any) -> tuple[Fraction, Fraction]:
 def account(algorithm: str, variant: Edition, epsilon: Any, delta: Any, **parameters: Any) -> Account:
     """Noise scales and certified guarantee of an algorithm.
 
-    :param algorithm: its label, name or number ("Alg:phased", "phased-sgd", "Algorithm 2").
-    :param variant: whose scales: "printed", "corrected", or "tight", the least that are proven to suffice.
-    :param epsilon: ε > 0 of the target; like δ an int, a Fraction, a float, or a decimal string, which is exact.
-    :param delta: 0 < δ < 1 of the target.
-    :param parameters: those of the algorithm (n, d, L0, …), by the paper's names; each has a default.
-    :returns: the scales, the privacy profile that they really have (none where a condition of the theorem fails), the
+    Args:
+        algorithm: its label, name or number ("Alg:phased", "phased-sgd", "Algorithm 2").
+        variant: whose scales: "printed", "corrected", or "tight", the least that are proven to suffice.
+        epsilon: ε > 0 of the target; like δ an int, a Fraction, a float, or a decimal string, which is exact.
+        delta: 0 < δ < 1 of the target.
+        parameters: those of the algorithm (n, d, L0, …), by the paper's names; each has a default.
+
+    Returns:
+        The scales, the privacy profile that they really have (none where a condition of the theorem fails), the
         conditions, and `verdict`.
 
     >>> found = account("phased-sgd", "tight", 1, "1e-6", n=1024, d=2)
     >>> found.verdict, round(found.scales[0].value, 3), found.profile.certified_epsilon(Fraction(1, 10**6)) <= 1
-    ('private', 0.013, True)
+    ('private', 0.023, True)
     """
     require(variant in EDITIONS, "variant", variant, f"be one of {', '.join(EDITIONS)}")
-    return ACCOUNTANTS[named(algorithm).label](Target(variant, *checked_target(epsilon, delta)), **parameters)
+    return ACCOUNTANTS[named(algorithm).label](PrivacyTarget(variant, *checked_target(epsilon, delta)), **parameters)
 
 
 def noise_ratio(one: Account, other: Account) -> float | None:

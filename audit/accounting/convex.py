@@ -12,8 +12,8 @@ from audit.accounting.account import (
     WORK,
     Account,
     Condition,
+    PrivacyTarget,
     Scale,
-    Target,
     at_least,
     guarded,
     largest_of,
@@ -32,7 +32,7 @@ from reference.privacy import gaussian_mu, kov_epsilon0, log_inverse, zcdp_rho
 
 
 @ACCOUNTANTS.of("Alg:gll_oracle")
-def oracle_account(target: Target) -> Account:
+def oracle_account(target: PrivacyTarget) -> Account:
     """Algorithm 1 is deterministic: it adds no noise and releases nothing by itself."""
     note = "the oracle draws no noise; its accuracy enters the sensitivity of Algorithms 2 and 3"
     return Account("Alg:gll_oracle", target, notes=(note,))
@@ -51,7 +51,7 @@ ORACLES = {
 class _Phased:
     """The quantities of Algorithm 2, in any number system."""
 
-    target: Target
+    target: PrivacyTarget
     n: int
     dimension: Fraction
     L0: Fraction
@@ -102,7 +102,7 @@ class _Phased:
 
 @ACCOUNTANTS.of("Alg:phased")
 def phased_account(
-    target: Target,
+    target: PrivacyTarget,
     *,
     n: int = 65536,
     d: int = 10,
@@ -192,7 +192,7 @@ def _known_pair(at: _Phased, d: int) -> str:
 
 @ACCOUNTANTS.of("Alg:nfw")
 def frank_wolfe_account(
-    target: Target,
+    target: PrivacyTarget,
     *,
     n: int = 65536,
     J: int = 20,
@@ -228,7 +228,7 @@ def frank_wolfe_account(
     )
 
 
-def _frank_wolfe_steps(target: Target, n: int, J: int, T: int | None) -> tuple[int, tuple[Condition, ...]]:
+def _frank_wolfe_steps(target: PrivacyTarget, n: int, J: int, T: int | None) -> tuple[int, tuple[Condition, ...]]:
     """T (the theorem's, rounded, unless given) and the conditions under which it means something."""
     vertices = Condition(f"J ≥ 2 (here {J}): T divides by ln J", J >= 2, "with one vertex there is nothing to choose")
     if T is not None or J < 2:
@@ -240,7 +240,9 @@ def _frank_wolfe_steps(target: Target, n: int, J: int, T: int | None) -> tuple[i
     return theorem_steps(K, n, J, target.epsilon, target.delta), (vertices, enough)
 
 
-def _score_range(target: Target, unit: Fraction, n: int, D: Fraction, alpha: Exact | None) -> Callable[[Numbers], Real]:
+def _score_range(
+    target: PrivacyTarget, unit: Fraction, n: int, D: Fraction, alpha: Exact | None
+) -> Callable[[Numbers], Real]:
     """2DL0R/n with the clipped oracle; the printed oracle may be α longer at each end."""
 
     def score_range(K: Numbers) -> Real:
@@ -253,7 +255,7 @@ def _score_range(target: Target, unit: Fraction, n: int, D: Fraction, alpha: Exa
 
 
 def _frank_wolfe_scale(
-    target: Target, score_range: BallScalar, steps: int, noise: str, unit: Fraction
+    target: PrivacyTarget, score_range: BallScalar, steps: int, noise: str, unit: Fraction
 ) -> tuple[float, Literal["laplace", "gumbel"]]:
     epsilon, delta = target.epsilon, target.delta
     if target.variant != "tight":

@@ -31,7 +31,9 @@ BITS = 192
 
 
 SMALLEST_EPSILON = 2.0**-200
+"""Where the search for the least ε stops: chosen, far below any ε that means something."""
 LEAST_BITS = 100_000
+"""Chosen: far beyond 10^-400 and every δ that somebody types, and still fast."""
 LEAST = arb(2) ** -LEAST_BITS
 """Positive bounds below 2**-100000 are reported as that."""
 
@@ -142,7 +144,7 @@ def _combined(rules: Sequence[Rule], fold: Callable[..., Any], pick: Callable[..
 
 
 @dataclass(frozen=True)
-class Block:
+class BatchRange:
     """Batches first..last of a round, and losses by lag that dominate those of every one of them."""
 
     first: int
@@ -181,7 +183,7 @@ class TrajectoryLoss:
     def __init__(self, units: Sequence[float]):
         self.units = np.asarray(units, dtype=float) * (1 + 1e-12)
         self.steps = len(units)
-        self._blocks: dict[tuple[int, int], Block] = {}
+        self._blocks: dict[tuple[int, int], BatchRange] = {}
         self._pmfs: dict[tuple[int, int], Any] = {}
         self._leaves = self._start()
 
@@ -191,7 +193,7 @@ class TrajectoryLoss:
         edges = sorted({max(0, T - math.ceil(x * math.sqrt(T))) for x in (0, 0.5, 1, 2, 3, 4, 6)} | {0})
         return [(a, b - 1) for a, b in pairwise(edges)]
 
-    def block(self, first: int, last: int) -> Block:
+    def block(self, first: int, last: int) -> BatchRange:
         """Batches first..last with their dominating losses."""
         if (first, last) not in self._blocks:
             keep = 1 - 1 / np.sqrt(np.arange(last + 1, last + self.steps - first) + 1.0)
@@ -199,10 +201,10 @@ class TrajectoryLoss:
             losses = self.units[first : last + 1].max() * decay
             after = np.concatenate([np.cumsum(losses[::-1])[::-1], [0.0]])
             cut = max(1, int(np.argmax(after <= self.tail_share * after[0])))
-            self._blocks[first, last] = Block(first, last, losses[:cut], float(after[cut]))
+            self._blocks[first, last] = BatchRange(first, last, losses[:cut], float(after[cut]))
         return self._blocks[first, last]
 
-    def _pmf(self, block: Block) -> Any:
+    def _pmf(self, block: BatchRange) -> Any:
         key = (block.first, block.last)
         if key not in self._pmfs:
             mean_square = float(np.mean(block.losses**2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from audit.accounting.account import ACCOUNTANTS, WORK, Account, Scale, Target, at_least
+from audit.accounting.account import ACCOUNTANTS, WORK, Account, PrivacyTarget, Scale, at_least
 from audit.accounting.profiles import PrivacyProfile, gaussian_rule
 from reference.numerics.numbers import Exact
 from reference.numerics.preconditions import positive, require, whole
@@ -16,7 +16,7 @@ CITED = "the paper cites A_sc and prints no noise: its (ε,δ) is the cited theo
 
 @ACCOUNTANTS.of("Alg:PGPSMD")
 def proximal_account(
-    target: Target, *, n: int = 65536, R: int = 4, T: int = 100, d: int = 10, p: Exact = 2, L0: Exact = 1
+    target: PrivacyTarget, *, n: int = 65536, R: int = 4, T: int = 100, d: int = 10, p: Exact = 2, L0: Exact = 1
 ) -> Account:
     """Proximally guided mirror descent: T Gaussian releases on the ⌊n/R⌋ records of a round are one Gaussian release.
 

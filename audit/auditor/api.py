@@ -32,7 +32,7 @@ from audit.auditor.targets.containment import MechanismTimeout
 from audit.auditor.targets.isolate import IsolatedTarget
 from audit.auditor.targets.prepare import prepare
 from audit.auditor.targets.run import BIT_SHARE, Run
-from audit.auditor.targets.sampling import BURN_IN, Block, BlockName, Pair, Target, TargetError, draw_block
+from audit.auditor.targets.sampling import BURN_IN, BlockName, DrawnBlock, Pair, Target, TargetError, draw_block
 from audit.auditor.targets.stored import StoredTarget
 from audit.auditor.terms.claim import Claim
 from audit.auditor.terms.options import Budget, Code, Execution, Keywords, gathered
@@ -43,11 +43,11 @@ from audit.auditor.test.anytime import Betting
 from audit.auditor.test.budget import BURN_SHARE, announcement, burn_in
 from audit.auditor.test.confidence import Selection, joint_p_value, strongest, would_detect
 from audit.auditor.test.describe import describe_event
-from audit.auditor.test.draws import Place, Ruler, Work, conduct, describe_run, select
+from audit.auditor.test.draws import Binning, RunSettings, Work, conduct, describe_run, select
 from audit.auditor.test.plan import Plan, make_plan
-from audit.runtime.executors import crew, get_ready
 from audit.runtime.files import write_atomically
-from audit.runtime.workers import WorkersLost
+from audit.runtime.pool import Pool
+from audit.runtime.worker import WorkersLost
 
 NEIGHBOURS = (*RELATIONS, "any", "search")
 """What `neighbours=` may be: a relation that the pairs are held against, none, or a search for a pair."""
@@ -82,7 +82,7 @@ def audit_dp(
         delta: the δ that is claimed, in [0, 1).
         neighbours: how the datasets of a pair should differ: "replace-one" (the default), "add-remove" or "any" (a pair
             that differs in another way is a finding); "search" looks for a pair in the space `dataset`.
-        pairs: a list of (dataset, neighbour), in place of the two; one confidence covers all of them.
+        pairs: a list of (dataset, neighbour), in settings of the two; one confidence covers all of them.
         budget: samples, seconds, confidence, anytime: see `Budget`.
         code: release, floats, seed_arg, setup, make, isolate, timeout, lints: see `Code`.
         execution: seed, workers, out, resume, store, progress: see `Execution`.
@@ -114,9 +114,9 @@ def audit_dp(
         say=where.progress or (lambda _: None),
         started=started,
     )
-    place = Place(crew(where.workers), None if where.out is None else Path(where.out), where.resume)
+    settings = RunSettings(Pool.of(where.workers), None if where.out is None else Path(where.out), where.resume)
     asked = _Question(dataset, neighbour, pairs, neighbours)
-    result = _judge(run, asked, place)
+    result = _judge(run, asked, settings)
     if how.seed_arg is not None:
         began = time.monotonic()
         other = replace(
@@ -129,7 +129,7 @@ def audit_dp(
             findings=[],
             started=began,
         )
-        result.with_fresh_seeds = _judge(other, asked, place.beside("fresh-seeds"))
+        result.with_fresh_seeds = _judge(other, asked, settings.beside("fresh-seeds"))
     return result
 
 
@@ -157,7 +157,7 @@ def assert_dp(
         epsilon: the ε that is claimed.
         delta: the δ that is claimed.
         neighbours: "replace-one", "add-remove", "any" or "search".
-        pairs: a list of (dataset, neighbour), in place of the two.
+        pairs: a list of (dataset, neighbour), in settings of the two.
         budget: samples, seconds, confidence, anytime: see `Budget`.
         code: release, floats, seed_arg, setup, make, isolate, timeout, lints: see `Code`.
         execution: seed, workers, out, resume, store, progress: see `Execution`.
@@ -212,7 +212,8 @@ class _Question:
         if self.dataset is not None or self.neighbour is not None:
             raise ValueError("pairs replaces dataset and neighbour: give either, not both")
         given = list(self.pairs) if isinstance(self.pairs, Iterable) else []
-        if len(given) == 2 and _is_one_pair(*given):
+        as_documented = isinstance(self.pairs, list) and all(isinstance(pair, tuple) for pair in given)
+        if len(given) == 2 and not as_documented and _is_one_pair(*given):
             raise ValueError("pairs is one pair, not a list of pairs: write pairs=[(dataset, neighbour)]")
         if not given or not all(_is_pair(pair) for pair in given):
             raise ValueError(
@@ -249,16 +250,18 @@ def _is_one_pair(a: Any, b: Any) -> bool:
 # ------------------------------------------------------------------------------------------------ the audit
 
 
-def _judge(run: Run, asked: _Question, place: Place) -> AuditResult:
+def _judge(run: Run, asked: _Question, settings: RunSettings) -> AuditResult:
     """Find the pairs, audit, and put what cannot be tested into words. A worker is ended, whatever happens."""
     try:
         run.pairs = find_pairs(run, asked.dataset) if asked.neighbours == "search" else asked.given_pairs(run)
         if run.anytime:
             return _anytime(run)
-        with place.opened({} if place.out is None else _described(run)):
-            result = _fixed(run, place)
-            if place.out is not None:
-                write_atomically(place.out / "result.json", json.dumps(json.loads(result.to_json()), indent=1) + "\n")
+        with settings.opened({} if settings.out is None else _described(run)):
+            result = _fixed(run, settings)
+            if settings.out is not None:
+                write_atomically(
+                    settings.out / "result.json", json.dumps(json.loads(result.to_json()), indent=1) + "\n"
+                )
             return result
     except (TargetError, WorkersLost) as error:
         return _untested(run, str(error))
@@ -273,7 +276,7 @@ def _judge(run: Run, asked: _Question, place: Place) -> AuditResult:
 
 
 def _described(run: Run) -> dict[str, Any]:
-    """What the journal of this run says of it."""
+    """What the store of this run says of it."""
     claim = {"epsilon": run.claim.epsilon, "delta": run.claim.delta, "confidence": run.claim.confidence}
     release = run.code.release
     picked = getattr(release, "__qualname__", None) or repr(release)
@@ -292,17 +295,17 @@ def _look(run: Run) -> None:
         run.note(inspected(run))
 
 
-def _fixed(run: Run, place: Place) -> AuditResult:
+def _fixed(run: Run, settings: RunSettings) -> AuditResult:
     _look(run)
     if run.deadline is not None:
         run.draws = _affordable(run, run.deadline)
     burn = burn_in(run.draws, run.width)
     test = run.draws - burn
     run.say(f"burn-in: {burn} draws")
-    learned = [_learn(run, place, pair, max(20, burn // len(run.pairs)), test) for pair in run.pairs]
+    learned = [_learn(run, settings, pair, max(20, burn // len(run.pairs)), test) for pair in run.pairs]
     best = max(learned, key=lambda item: item.plan.predicted)
     run.say(f"test: {test} draws on pair {best.pair.index}")
-    return _test(run, place, best, test)
+    return _test(run, settings, best, test)
 
 
 def _affordable(run: Run, deadline: float) -> int:
@@ -322,7 +325,7 @@ def _affordable(run: Run, deadline: float) -> int:
     return max(20, min(run.draws, int(TIMED_SHARE * max(left, 0.0) / (took / size + learning))))
 
 
-def _learning_pace(run: Run, block: Block) -> float:
+def _learning_pace(run: Run, block: DrawnBlock) -> float:
     """Seconds a draw that learning and scoring will take, about, from a plan made of one block; twice that where the
     granularity of floats is tested apart.
     """
@@ -343,7 +346,7 @@ class _Learned:
 
     pair: Pair
     plan: Plan
-    rulers: tuple[Ruler, ...]
+    binnings: tuple[Binning, ...]
     """Of the test and, if it may show more than that, of the granularity of floats."""
     events: tuple[str, ...]
     """In words, one a selection of the plan."""
@@ -351,7 +354,7 @@ class _Learned:
     """Seconds a draw took, about."""
 
 
-def _learn(run: Run, place: Place, pair: Pair, burn: int, test: int) -> _Learned:
+def _learn(run: Run, settings: RunSettings, pair: Pair, burn: int, test: int) -> _Learned:
     """Learn a score from the burn-in of a pair, and fix the plan for so many test draws."""
     begun = time.monotonic()
     blocks = run.blocks(pair, BURN_IN, burn)
@@ -364,22 +367,22 @@ def _learn(run: Run, place: Place, pair: Pair, burn: int, test: int) -> _Learned
         if len(np.unique(table.keys[labels == side])) == 1:
             run.note([Finding("deterministic", "the output on one dataset never varied")])
     if pair is run.pairs[-1]:
-        get_ready(place.crew)
+        settings.pool.get_ready()
     plan, own = make_plan(table, labels, test, run.claim.delta, run.alpha)
-    rulers: tuple[Ruler, ...] = (Ruler.of(plan, own),)
+    binnings: tuple[Binning, ...] = (Binning.of(plan, own),)
     grains = [granularity_table(b.raw) for b in blocks] if run.bits < EXACT_BITS else []
     known = [g for g in grains if g is not None]
     if known and len(known) == len(grains):
         candidate, seen = make_plan(concatenate(known), labels, test, run.claim.delta, run.claim.alpha * BIT_SHARE)
         if candidate.predicted > max(run.claim.epsilon, plan.predicted):
-            rulers = (*rulers, Ruler.of(candidate, seen))
+            binnings = (*binnings, Binning.of(candidate, seen))
     events = tuple(describe_event(cutoff, own, table) for cutoff in plan.cutoffs)
-    return _Learned(pair, plan, rulers, events, pace)
+    return _Learned(pair, plan, binnings, events, pace)
 
 
-def _test(run: Run, place: Place, learned: _Learned, draws: int) -> AuditResult:
-    work = Work(run.target, learned.pair, run.seed, draws, run.block_size, run.bits, learned.rulers)
-    counts = conduct(work, place, run.say, learned.pace * draws / work.pieces)
+def _test(run: Run, settings: RunSettings, learned: _Learned, draws: int) -> AuditResult:
+    work = Work(run.target, learned.pair, run.seed, draws, run.block_size, run.bits, learned.binnings)
+    counts = conduct(work, settings, run.say, learned.pace * draws / work.pieces)
     seen, *grains = select(work, counts, run.claim.delta)
     assert seen is not None
     for grain in grains:

@@ -25,12 +25,12 @@ from audit.auditor.terms.result import AuditResult, Finding
 from audit.runtime.markup import Html, tag
 
 GRID_SAMPLES = 500
-"""Draws a side and cell, unless said."""
+"""Draws a side and cell, unless said: chosen for speed; a grid has many cells."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One audit of the grid."""
+    """One audit of the grid: its hyper-parameters, the name of its pair, and its result."""
 
     parameters: dict[str, Any]
     pair: str
@@ -57,7 +57,22 @@ def noted(result: AuditResult) -> list[Finding]:
 
 @dataclass
 class GridResult:
-    """All cells, at one error level. Prints as a matrix."""
+    """All cells, at one error level. Prints as a matrix.
+
+    Attributes:
+        cells: the audits, row by row; each has `parameters`, `pair` (its name) and `result`, an `AuditResult`.
+        confidence: of all cells together.
+        seconds: how long it took.
+        rows: the headings of the rows, one a combination of parameters.
+        columns: the headings of the columns, the names of the pairs.
+
+    >>> from dpso import audit_grid
+    >>> def laplace(b):
+    ...     return lambda data, size, rng: data[0] + rng.laplace(scale=b, size=size)
+    >>> result = audit_grid(laplace, {"b": [0.2, 2.0]}, {"far": ([0.0], [1.0])}, epsilon=1.0, samples=2000)
+    >>> result.verdict, result.rows, result.cell("b=2", "far").result.verdict
+    ('violated', ['b=0.2', 'b=2'], 'consistent')
+    """
 
     cells: list[Cell]
     confidence: float

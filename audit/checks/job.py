@@ -2,8 +2,9 @@
 
 Checks run in worker processes that are started afresh with fixed hashing and one thread for linear algebra, and each
 check starts from its own seed and a reset state: neither the number of workers, nor the order, nor an interruption
-changes a result. `report.json` is written atomically as the run goes on, so that whatever ends it leaves a valid
-report that says how far it came, and `resume` continues it. A check that kills its process is a result like another.
+changes a result. What is done is in the run's store, from which `resume` continues it, and `report.json` is written
+atomically as the run goes on, so that whatever ends it leaves a valid report that says how far it came. A check that
+kills its process is a result like another.
 """
 
 from __future__ import annotations
@@ -11,15 +12,9 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
-import os
-import pickle
-import signal
-import subprocess
-import sys
+import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from multiprocessing import get_context
-from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +32,13 @@ from audit.checks.framework import (
     run_one,
     select,
 )
-from audit.runtime.errors import InputError, one_line
-from audit.runtime.executors import carry_out, dask
-from audit.runtime.files import read_json, write_atomically
-from audit.runtime.journal import JournalError, code_mark, sole_driver
+from audit.runtime.code_mark import code_mark
+from audit.runtime.errors import InputError
+from audit.runtime.files import write_atomically
+from audit.runtime.pool import Pool
+from audit.runtime.store import Store, StoreError
 from audit.runtime.suggest import LOOSELY, did_you_mean
-from audit.runtime.workers import ENVIRONMENT, WorkersLost, environment, interrupts_held
+from audit.runtime.worker import WorkersLost
 from reference.paper.inventory import Inventory, InventoryError
 from reference.paper.inventory import load as load_inventory
 
@@ -166,26 +162,6 @@ class Report:
             "results": [r.to_json() for r in self.ordered()],
         }
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Report:
-        """The report that `to_json` wrote."""
-        results = [Result.from_json(r) for r in data["results"]]
-        if data["schema"] != SCHEMA or data["level"] not in LEVELS:
-            raise ValueError(f"schema {data['schema']!r} and level {data['level']!r} are not of this version")
-        report = cls(
-            data["level"],
-            data["seed"],
-            dict(data["planned"]),
-            dict(data["available"]),
-            list(data["only"]),
-            results,
-            data.get("code", ""),
-        )
-        strangers = [r.name for r in results if r.name not in report.planned]
-        if strangers:
-            raise ValueError(f"{strangers[0]!r} was not planned")
-        return report
-
 
 def inventory() -> Inventory:
     """The inventory of the paper; a file of it that breaks its rules is named in one line."""
@@ -231,25 +207,43 @@ def new_report(level: Level, seed: int, checks: Sequence[Check], only: Sequence[
 # ------------------------------------------------------------------------------------------ the workers
 
 
+def pool(workers: int, scheduler: str | None = None) -> Pool:
+    """So many processes, or the workers of a Dask cluster: a check gets a fresh interpreter and as long as it takes."""
+    try:
+        found = Pool.processes(workers) if scheduler is None else Pool.dask(scheduler)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    return replace(found, fresh=True, patience=math.inf)
+
+
 def run(
     checks: Sequence[Check],
     report: Report,
-    workers: int,
+    who: Pool,
     done: Callable[[Result], None],
     started: Callable[[Check], None] = lambda check: None,
-    scheduler: str | None = None,
 ) -> None:
-    """Run what `report` does not hold yet, here or on a cluster; call `done` after each check, `started` before."""
+    """Run what `report` does not hold yet; call `done` after each check, `started` before.
+
+    A check that its process does not survive is a result like another.
+    """
     finished = {r.name for r in report.results}
-    left = [c for c in checks if c.name not in finished]
-    if scheduler is None:
-        running = _results(left, report.seed, workers, started)
-    else:
-        running = _cluster_results(left, report.seed, scheduler)
-    with contextlib.closing(running) as results:
-        for result in results:
-            report.results.append(result)
-            done(result)
+    left = [_by_name(c) for c in checks if c.name not in finished]
+    running = who.run(
+        _run_check,
+        report.seed,
+        left,
+        started=started,
+        attempts=1,
+        lost=lambda check, reason: failed(check, report.seed, reason),
+    )
+    try:
+        with contextlib.closing(running) as results:
+            for _, result in results:
+                report.results.append(result)
+                done(result)
+    except (ValueError, WorkersLost) as error:
+        raise InputError(f"{error}; what is done is kept: continue with --resume") from None
 
 
 @dataclass(frozen=True)
@@ -269,178 +263,53 @@ def _by_name(check: Check) -> Check:
     return replace(check, function=_ByName(check.function.__module__, check.function.__name__))
 
 
-def _cluster_results(checks: Sequence[Check], seed: int, scheduler: str) -> Generator[Result]:
-    """The results from the workers of a Dask cluster; a check that no worker survives is a result like another."""
-    try:
-        tasks = [_by_name(check) for check in checks]
-        for _, result in carry_out(
-            dask(scheduler), _run_check, seed, tasks, lost=lambda check, reason: failed(check, seed, reason)
-        ):
-            yield result
-    except (ValueError, WorkersLost) as error:
-        raise InputError(f"{error}; what is done is kept: continue with --resume") from None
-
-
-_CHILD = """
-import os, pickle, sys
-answers = os.fdopen(os.dup(1), "wb")
-os.dup2(2, 1)
-from audit.checks.framework import run_one
-answers.write(pickle.dumps(run_one(*pickle.load(sys.stdin.buffer))))
-"""
-
-
 def _run_check(seed: int, check: Check) -> Result:
-    """What a cluster's worker does: the check gets a fresh interpreter with fixed hashing, as it does here.
-
-    The worker itself was started by somebody else, and its own threads use the global generators.
-    """
-    path = {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-    child = subprocess.run(
-        [sys.executable, "-P", "-c", _CHILD],
-        input=pickle.dumps((check, seed)),
-        capture_output=True,
-        check=False,
-        env=os.environ | ENVIRONMENT | path,
-    )
-    if child.returncode:
-        return failed(check, seed, f"the worker process died (exit code {child.returncode})")
-    result: Result = pickle.loads(child.stdout)
-    return result
-
-
-class _Worker:
-    """A process that runs one check after another, and what it is busy with."""
-
-    def __init__(self) -> None:
-        context = get_context("spawn")
-        self.check: Check | None = None
-        self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs,), daemon=True)
-        with environment(ENVIRONMENT), interrupts_held():
-            self.process.start()
-        theirs.close()
-
-    def give(self, check: Check, seed: int) -> None:
-        self.check = check
-        self.connection.send((_by_name(check), seed))
-
-    def take(self, seed: int) -> Result:
-        """The result of the check it was given; of a dead process, that it died."""
-        assert self.check is not None
-        check, self.check = self.check, None
-        try:
-            result: Result = self.connection.recv()
-        except (EOFError, OSError):
-            self.process.join()
-            return failed(check, seed, f"the worker process died (exit code {self.process.exitcode})")
-        return result
-
-    def stop(self) -> None:
-        self.connection.close()
-        self.process.terminate()
-        self.process.join(2)
-        if self.process.is_alive():
-            self.process.kill()
-            self.process.join()
-
-
-def _results(checks: Sequence[Check], seed: int, workers: int, started: Callable[[Check], None]) -> Generator[Result]:
-    waiting = list(reversed(checks))
-    crew: list[_Worker] = []
-    try:
-        while waiting or crew:
-            while waiting and len(crew) < workers:
-                worker = _Worker()
-                crew.append(worker)
-                _next(worker, waiting, seed, started)
-            ready = wait([w.connection for w in crew])
-            for worker in [w for w in crew if w.connection in ready]:
-                result = worker.take(seed)
-                if waiting and worker.process.is_alive():
-                    _next(worker, waiting, seed, started)
-                else:
-                    crew.remove(worker)
-                    worker.stop()
-                yield result
-    finally:
-        for worker in crew:
-            worker.stop()
-
-
-def _next(worker: _Worker, waiting: list[Check], seed: int, started: Callable[[Check], None]) -> None:
-    check = waiting.pop()
-    started(check)
-    # A process that has just died is noticed when its answer is read.
-    with contextlib.suppress(BrokenPipeError):
-        worker.give(check, seed)
-
-
-def _serve(connection: Connection) -> None:
-    """What a worker process does: run what it is sent until the other side hangs up."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    while True:
-        try:
-            check, seed = connection.recv()
-            connection.send(run_one(check, seed))
-        except (EOFError, OSError):
-            return
+    """What a worker does."""
+    return run_one(check, seed)
 
 
 # ------------------------------------------------------------------------------------------------ files
 
 
-def report_path(out: Path) -> Path:
-    """Where the report of a run lives; the folder is made if need be."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"--out {out}: cannot be made a folder ({reason}); name another") from None
-    if not os.access(out, os.W_OK | os.X_OK):
-        raise InputError(f"--out {out}: not writable; name another folder")
-    return out / "report.json"
-
-
 @contextlib.contextmanager
-def alone_in(out: Path) -> Generator[None]:
-    """Within: the folder is this run's; while another run is at work in it, it is refused."""
-    with contextlib.ExitStack() as stack:
-        try:
-            stack.enter_context(sole_driver(out))
-        except JournalError as error:
-            raise InputError(f"--out {error}") from None
-        yield
+def kept_in(out: Path, report: Report, resume: bool) -> Generator[Store]:
+    """Within: the folder is this run's, and `report` has the results that are in its store; others are refused."""
+    run = {
+        "code": report.code,
+        "level": report.level,
+        "seed": report.seed,
+        "--only": report.only,
+        "checks": report.planned,
+        "checks of a statement": report.available,
+    }
+    try:
+        with Store.in_folder(out, run, "continue" if resume else "replace") as store:
+            store.begin({})
+            report.results += _results(store, report)
+            yield store
+    except StoreError as error:
+        raise InputError(f"--out {error}") from None
+
+
+def _results(store: Store, report: Report) -> Generator[Result]:
+    """The results in a store, if this run can have written them."""
+    try:
+        for name, data in store.records():
+            result = Result.from_json(data)
+            if result.name != name or result.statement != report.planned[name]:
+                raise ValueError(f"{name!r} was not planned")
+            if not all(isinstance(text, str) for text in (result.witness, result.tight, result.note, result.error)):
+                raise TypeError(f"a text of {name!r} is none")
+            yield result
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        if isinstance(error, StoreError):
+            raise
+        raise store.strange(error) from None
 
 
 def save(report: Report, path: Path) -> None:
     """Write the report so that a reader sees the old one or the new one, never half of it."""
     write_atomically(path, json.dumps(report.to_json(), indent=1, allow_nan=False) + "\n")
-
-
-def load(path: Path, fresh: Report) -> Report:
-    """The report to resume; one of another plan, seed or schema is refused, none at all is a fresh start."""
-    if not path.exists():
-        return fresh
-    try:
-        found = Report.from_json(read_json(path, str(path)))
-    except (InputError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-        reason = one_line(f"{type(error).__name__}: {error}")
-        raise InputError(f"--resume: {path} is not a report of this program ({reason}); use another --out") from None
-    for what in _WORDS:
-        if getattr(found, what) != getattr(fresh, what):
-            raise InputError(f"--resume: {path} is of another {_WORDS[what]}; use another --out or drop --resume")
-    return found
-
-
-_WORDS = {
-    "code": "version of the code",
-    "level": "level",
-    "seed": "seed",
-    "only": "--only",
-    "planned": "set of checks",
-    "available": "set of checks",
-}
 
 
 def read_record() -> dict[str, Any]:

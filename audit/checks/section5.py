@@ -687,8 +687,8 @@ def progress_is_at_least_the_sharp_one(seed: int) -> Outcome:
 def theorem_20_with_constants(seed: int) -> Outcome:
     """p = 2, d = 5, L0 = ρ = D = 1, (1, 1e-5): vacuous at n = 10⁴, informative at 10⁵ (tight form, on balls)."""
     B = Ball(96)
-    small = pg.guarantee(K, pg.Parameters(2, 5, 1, 1, 1, 10**4, 1, "1e-5"), MU, 11)
-    at = pg.Parameters(2, 5, 1, 1, 1, 10**5, 1, "1e-5")
+    small = pg.guarantee(K, pg.GuidedParameters(2, 5, 1, 1, 1, 10**4, 1, "1e-5"), MU, 11)
+    at = pg.GuidedParameters(2, 5, 1, 1, 1, 10**5, 1, "1e-5")
     large = pg.guarantee(K, at, MU, 45)
     proved = pg.guarantee(B, at, MU, 45, plan=large.plan)
     return Outcome(
@@ -704,8 +704,8 @@ def regime_of_theorem_20(seed: int) -> Outcome:
     numbers: dict[str, float | int | str] = {}
     for p, d in ((2, 5), (1, 20)):
 
-        def at(n: int, p: int = p, d: int = d) -> pg.Parameters:
-            return pg.Parameters(p, d, 1, 1, 1, n, 1, "1e-5")
+        def at(n: int, p: int = p, d: int = d) -> pg.GuidedParameters:
+            return pg.GuidedParameters(p, d, 1, 1, 1, n, 1, "1e-5")
 
         found = pg.regime(at, MU, range(12, 21))
         if found is None:
@@ -719,7 +719,7 @@ def remark_is_the_theorem(seed: int) -> Outcome:
     """The remark's p = 2 form equals the theorem's for d ≥ 3, its p = 1 form is within 2^{1/6}; on balls."""
     B, worst = Ball(96), 0.0
     for d, n in itertools.product((3, 50, 10**4), (10**3, 10**7)):
-        two, one = (pg.Parameters(p, d, 2, 3, 5, n, 1, "1e-5") for p in (2, 1))
+        two, one = (pg.GuidedParameters(p, d, 2, 3, 5, n, 1, "1e-5") for p in (2, 1))
         if not B.lt(B.abs(pg.printed_rate(B, two) / pg.remark_rate(B, two) - 1), B("1e-20")):
             return Outcome(False, witness=f"p = 2, d = {d}")
         worst = max(worst, float((pg.printed_rate(B, one) / pg.remark_rate(B, one)).mid))
@@ -731,7 +731,7 @@ def table_row_is_the_theorem(seed: int) -> Outcome:
     """Unit ball (D = 2), L0 = ρ = 1: theorem/row, without log(1/δ), stays between constants over p, d ≥ 3, n."""
     ratios = []
     for p, d, n in itertools.product(EXPONENTS, (3, 50, 10**4), (10**3, 10**6, 10**9)):
-        at = pg.Parameters(p, d, 1, 1, 2, n, 1, K.exp(-1.0))
+        at = pg.GuidedParameters(p, d, 1, 1, 2, n, 1, K.exp(-1.0))
         ratios.append(pg.printed_rate(K, at) / pg.table_rate(K, p, d, n, 1))
     return Outcome(
         min(ratios) > 2 and max(ratios) < 8, max(ratios) / 8, numbers={"least": min(ratios), "largest": max(ratios)}

@@ -23,7 +23,8 @@ from audit.report import write_html
 from audit.report.grades import GRADE_STYLES, GRADE_WORDS
 from audit.report.model import paper_order
 from audit.runtime.errors import InputError, one_line
-from audit.runtime.executors import interruptible
+from audit.runtime.interrupts import interruptible
+from audit.runtime.store import Store
 
 HELP = "check every statement of the paper and report what holds, how tightly, and what repairs it"
 EXAMPLE = "dpso audit --level quick --only lem:oracle --out dpso-out"
@@ -61,22 +62,20 @@ def run(args: argparse.Namespace) -> int:
     checks = job.plan(args.level, args.only)
     if not checks:
         raise InputError(f"--level {args.level}: no check to run; try --level deep")
-    path = job.report_path(args.out)
-    with job.alone_in(args.out):
-        return _run_in(path, checks, args)
-
-
-def _run_in(path: Path, checks: list[Check], args: argparse.Namespace) -> int:
-    """Run the checks that the report at `path` lacks, keep it up to date, and conclude."""
     report = job.new_report(args.level, args.seed, checks, args.only)
-    if args.resume:
-        report = job.load(path, report)
+    with job.kept_in(args.out, report, args.resume) as store:
+        return _run_in(store, checks, report, args)
+
+
+def _run_in(store: Store, checks: list[Check], report: job.Report, args: argparse.Namespace) -> int:
+    """Run the checks that the report lacks, keep report.json up to date, and conclude."""
+    path = args.out / "report.json"
     console = Console(stderr=True)
     interrupted = False
     with interruptible():
         try:
             job.save(report, path)
-            _run_with_progress(checks, report, args, path, console)
+            _run_with_progress(checks, report, args, store, console)
         except KeyboardInterrupt:
             interrupted = True
         except InputError:
@@ -123,7 +122,7 @@ def _conclude(report: job.Report, args: argparse.Namespace, files: list[Path]) -
 
 
 def _run_with_progress(
-    checks: list[Check], report: job.Report, args: argparse.Namespace, path: Path, console: Console
+    checks: list[Check], report: job.Report, args: argparse.Namespace, store: Store, console: Console
 ) -> None:
     weights = {c.name: WEIGHTS[c.level] for c in checks}
     running: dict[str, str] = {}
@@ -148,13 +147,14 @@ def _run_with_progress(
 
         def done(result: Result) -> None:
             nonlocal saved
+            store.put(result.name, result.to_json())
             running.pop(result.name, None)
             show(weights[result.name])
             if time.monotonic() - saved > SAVE_EVERY:
-                job.save(report, path)
+                job.save(report, args.out / "report.json")
                 saved = time.monotonic()
 
-        job.run(checks, report, args.workers, done, started, args.scheduler)
+        job.run(checks, report, job.pool(args.workers, args.scheduler), done, started)
 
 
 # ---------------------------------------------------------------------------------------------- summary

@@ -172,7 +172,3 @@ def _interrupted(argv: Sequence[str] | None) -> int:
     if argv is None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     return INTERRUPTED
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
 
-from audit.cli.test import count, load_mechanism, read_data
+from audit.cli.test import count, load_mechanism, pairs_in, read_data
 from audit.runtime.errors import InputError, wrapped
 
 HELP = "how far does a query move between neighbours? search for more than is claimed"
@@ -39,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         result = audit_sensitivity(
             query,
-            _pairs(read_data(args.data), args.data),
+            pairs_in(read_data(args.data), args.data),
             claimed=args.claimed,
             norm=args.norm,
             budget=args.budget,
@@ -52,13 +51,3 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"{args.target} raised {type(error).__name__}: {error}") from None
     print(json.dumps(result.to_dict(), default=str) if args.json else wrapped(str(result)))
     return 1 if result.exceeded else 0
-
-
-def _pairs(data: dict[str, Any], path: str) -> list[tuple[Any, Any]]:
-    entries = data.get("pairs", [data])
-    if not isinstance(entries, list) or not entries:
-        raise InputError(f'--data {path}: "pairs" must be a non-empty list')
-    for entry in entries:
-        if not isinstance(entry, dict) or not {"dataset", "neighbour"} <= entry.keys():
-            raise InputError(f'--data {path}: each pair needs "dataset" and "neighbour"')
-    return [(e["dataset"], e["neighbour"]) for e in entries]

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from audit.runtime.errors import InputError, wrapped
-from audit.runtime.executors import PATIENCE, Crew, crew, interruptible, processes
 from audit.runtime.files import parse_json, read_json
+from audit.runtime.interrupts import interruptible
 from audit.runtime.loading import load_callable
+from audit.runtime.pool import PATIENCE, Pool
 
 HELP = "is a mechanism (Python, or any command) (ε,δ)-DP? look for a violation on neighbours"
 EXAMPLE = """dpso test bench.zoo.additive:noisy_sum --epsilon 1 --data '{"dataset": [0], "neighbour": [1]}'"""
@@ -87,10 +88,15 @@ def run(args: argparse.Namespace) -> int:
     """Exit 0 if consistent, 1 if violated, 2 if nothing could be tested."""
     from audit.auditor.api import audit_dp
     from audit.auditor.targets.sampling import TargetError
+    from audit.auditor.terms.options import Budget, Code, Execution
 
-    workers = _crew(args)
+    workers = _pool(args)
     data = read_data(args.data)
-    where = _pairs(data, args.data)
+    where: dict[str, Any] = {"neighbours": args.neighbours}
+    if "space" in data:
+        where = {"dataset": data["space"], "neighbours": "search"}
+    else:
+        where["pairs"] = pairs_in(data, args.data)
     try:
         with open_target(args) as target, _progress() as say, interruptible():
             result = audit_dp(
@@ -98,22 +104,15 @@ def run(args: argparse.Namespace) -> int:
                 **where,
                 epsilon=args.epsilon,
                 delta=args.delta,
-                samples=args.samples,
-                confidence=args.confidence,
-                seed=args.seed,
-                seconds=args.seconds,
-                anytime=args.anytime,
-                floats=args.floats,
-                timeout=args.timeout,
-                isolate=args.command_line is None and hasattr(os, "fork"),
-                seed_arg=args.seed_arg,
-                store=args.store,
-                release=_release(args.release),
-                progress=say,
-                workers=workers,
-                out=args.out,
-                resume=args.resume,
-                neighbours="search" if "space" in data else args.neighbours,
+                budget=Budget(args.samples, args.seconds, args.confidence, args.anytime),
+                code=Code(
+                    release=_release(args.release),
+                    floats=args.floats,
+                    seed_arg=args.seed_arg,
+                    isolate=args.command_line is None and hasattr(os, "fork"),
+                    timeout=args.timeout,
+                ),
+                execution=Execution(args.seed, workers, args.out, args.resume, args.store, say),
             )
     except (ValueError, TargetError) as error:
         raise InputError(str(error)) from None
@@ -145,14 +144,15 @@ def _release(text: str | None) -> str | int | None:
     return int(text) if text is not None and text.lstrip("-").isdigit() else text
 
 
-def _crew(args: argparse.Namespace) -> Crew | None:
+def _pool(args: argparse.Namespace) -> Pool | None:
     """Who draws; None for this process alone."""
     if not 0 < args.patience < math.inf:
         raise InputError(f"--patience {args.patience:g} must be a positive number of seconds")
     if args.workers is None and args.scheduler is None and (args.samples or 0) < MANY:
         return None
     try:
-        found = processes() if args.workers is None and args.scheduler is None else crew(args.workers, args.scheduler)
+        every = args.workers is None and args.scheduler is None
+        found = Pool.processes() if every else Pool.of(args.workers, args.scheduler)
     except ValueError as error:
         raise InputError(str(error)) from None
     return replace(found, patience=args.patience)
@@ -167,21 +167,17 @@ def read_data(path: str) -> Any:
     return data
 
 
-def _pairs(data: dict[str, Any], path: str) -> dict[str, Any]:
-    """The arguments of `audit_dp` that say where to look."""
-    if "space" in data:
-        return {"dataset": data["space"]}
-    if "pairs" in data:
-        entries = data["pairs"]
-        if not isinstance(entries, list) or not all(
-            isinstance(e, dict) and {"dataset", "neighbour"} <= e.keys() for e in entries
-        ):
-            raise InputError(f'--data {path}: "pairs" must be a list of objects with "dataset" and "neighbour"')
-        return {"pairs": [(e["dataset"], e["neighbour"]) for e in entries]}
-    missing = [k for k in ("dataset", "neighbour") if k not in data]
-    if missing:
-        raise InputError(f'--data {path} lacks "{missing[0]}": write {{"dataset": …, "neighbour": …}}')
-    return {"dataset": data["dataset"], "neighbour": data["neighbour"]}
+def pairs_in(data: dict[str, Any], path: str) -> list[tuple[Any, Any]]:
+    """The pairs in the object of a data file: one, or a list of them."""
+    entries = data.get("pairs", [data])
+    if not isinstance(entries, list) or not entries:
+        raise InputError(f'--data {path}: "pairs" must be a list of objects with "dataset" and "neighbour"')
+    for entry in entries:
+        missing = [k for k in ("dataset", "neighbour") if not isinstance(entry, dict) or k not in entry]
+        if missing:
+            where = ": a pair" if "pairs" in data else ""
+            raise InputError(f'--data {path}{where} lacks "{missing[0]}": write {{"dataset": …, "neighbour": …}}')
+    return [(e["dataset"], e["neighbour"]) for e in entries]
 
 
 @contextlib.contextmanager

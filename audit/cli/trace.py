@@ -18,7 +18,7 @@ from audit.trace import paper_copy, proofs_map
 from audit.trace.coverage import Traceability, trace
 from audit.trace.links import checkout
 from audit.trace.show import describe, show
-from reference.paper.inventory import Algorithm, Inventory, Statement
+from reference.paper.inventory import Inventory, PrintedAlgorithm, Statement
 
 HELP = "from a statement to its code, checks, errata and verdict, and back"
 EXAMPLE = "dpso trace lem:oracle"
@@ -116,9 +116,11 @@ def _graph(links: Traceability, path: Path) -> Answer:
 
 def _nodes(links: Traceability) -> dict[str, graph.Node]:
     """What the graph shows of each statement and algorithm: the recorded verdict."""
-    entries: list[Statement | Algorithm] = [*links.inventory.statements, *links.inventory.algorithms]
+    entries: list[Statement | PrintedAlgorithm] = [*links.inventory.statements, *links.inventory.algorithms]
     return {
-        e.id: graph.Node(e.id, e.name, f"{e.title}. {links.verdict(e.id)}", links.grade(e.id), isinstance(e, Algorithm))
+        e.id: graph.Node(
+            e.id, e.name, f"{e.title}. {links.verdict(e.id)}", links.grade(e.id), isinstance(e, PrintedAlgorithm)
+        )
         for e in entries
     }
 

@@ -9,7 +9,7 @@ from audit.report.common import Frugal, definitions, numbers_table, to_detail
 from audit.report.figures import picture
 from audit.report.model import Page, errata, slug
 from audit.runtime.markup import Html, formula, join, tag
-from reference.paper.inventory import SEVERITIES, Erratum, Table
+from reference.paper.inventory import SEVERITIES, Erratum, PrintedTable
 
 SEVERITY_WORDS = {"privacy": "breaks privacy", "accuracy": "breaks accuracy", "typo": "slip of the pen"}
 
@@ -106,7 +106,7 @@ def _place(model: Page, id: str) -> str:
     if entry is None:
         return id
     number = id.removeprefix(f"{entry.id}:")
-    what = "row" if isinstance(model.inventory.entries.get(entry.id), Table) else "line"
+    what = "row" if isinstance(model.inventory.entries.get(entry.id), PrintedTable) else "line"
     return f"{entry.name} {what} {number}" if number.isdecimal() else entry.name
 
 

@@ -9,7 +9,7 @@ from audit.report.common import Frugal, badge, erratum_link, meter, name_of, plu
 from audit.report.grades import GRADE_BADGES, GRADE_MEANINGS
 from audit.report.model import Page, PageEntry, slug
 from audit.runtime.markup import Html, formula, join, tag
-from reference.paper.inventory import Algorithm
+from reference.paper.inventory import PrintedAlgorithm
 
 
 def verdict_table(model: Page, frugal: Frugal) -> Html:
@@ -142,7 +142,7 @@ def _nodes(model: Page) -> dict[str, graph.Node]:
             e.name,
             f"{e.title}. {e.standing.text}",
             e.standing.verdict.grade,
-            isinstance(model.inventory.entries.get(e.id), Algorithm),
+            isinstance(model.inventory.entries.get(e.id), PrintedAlgorithm),
             link=f"#d-{slug(e.id)}",
             slug=slug(e.id),
         )

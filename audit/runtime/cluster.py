@@ -1,4 +1,4 @@
-"""Work on a Dask cluster: one that runs somewhere, or one of this machine that is started for the occasion.
+"""PackedWork on a Dask cluster: one that runs somewhere, or one of this machine that is started for the occasion.
 
 The futures of `distributed` pass for those of `concurrent.futures` (`Client.get_executor`). Dask itself gives a task to
 another worker when one dies; workers that never answer are restarted, or passed over.
@@ -9,19 +9,25 @@ from __future__ import annotations
 import contextlib
 import importlib
 import logging
+import math
+import os
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, wait
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import Any
 
-from audit.runtime.workers import ENVIRONMENT, IN_FLIGHT, Frozen, Session, WorkersLost, environment, interrupts_held
+from audit.runtime.interrupts import interrupts_held
+from audit.runtime.pool import LOCAL, LOOK, START, Done, Lost, Processes, Workers
+from audit.runtime.process import ENVIRONMENT
+from audit.runtime.worker import PackedWork, WorkersLost, perform
 
+AHEAD = 2
+"""Tasks a worker: one that runs and one that is ready, for a cluster's messages take milliseconds."""
 CONNECT = 10.0
-"""Seconds that a scheduler gets to answer."""
-LOCAL = "local"
-"""The address that means: a Dask cluster of this machine, started for the occasion."""
-
+"""Seconds that a scheduler gets to answer: Dask's own default is thirty, which is long for a misspelt address."""
+RESTART = 10.0
+"""Seconds that a worker gets to be restarted: one on a quiet machine takes two."""
 RECOUNT = 1.0
 """Seconds between two questions how many workers there are: an answer takes as long as submitting a task."""
 
@@ -48,6 +54,19 @@ def load_beside() -> None:
 
 
 @contextlib.contextmanager
+def environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Within: these environment variables. Afterwards all are as before, whoever changed them."""
+    before = dict(os.environ)
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
+
+
+@contextlib.contextmanager
 def local_cluster(workers: int) -> Iterator[Any]:
     """Within: a Dask cluster of this machine. It has no page, and its port is any free one of this machine.
 
@@ -68,9 +87,25 @@ def local_cluster(workers: int) -> Iterator[Any]:
             yield made
 
 
-def _hold(frozen: Frozen) -> Frozen:
-    """A task whose result is the shared value: Dask carries it to the workers and makes it again if it is lost."""
-    return frozen
+def _hold(work: PackedWork) -> PackedWork:
+    """A task whose result is the work: Dask carries it to the workers and makes it again if it is lost."""
+    return work
+
+
+class _Died(Exception):
+    """The fresh interpreter of a task died."""
+
+
+def _perform_apart(work: PackedWork, task: Any) -> tuple[Any, float]:
+    """The answer to a task from a fresh interpreter: this worker was started by somebody else, and its own threads use
+    the global generators.
+    """
+    with contextlib.closing(Processes(1, work, {})) as workers:
+        workers.give(0, task)
+        (found,) = workers.wait(math.inf)
+    if isinstance(found, Lost):
+        raise _Died(found.reason)
+    return found.answer, found.seconds
 
 
 def _in_time(make: Callable[[], Any], seconds: float) -> Any:
@@ -89,16 +124,19 @@ def _in_time(make: Callable[[], Any], seconds: float) -> Any:
     return future.result()
 
 
-class DaskSession(Session):
-    """A client of the scheduler at an address; `workers` is the size of a local cluster."""
+class Cluster(Workers):
+    """The workers of the scheduler at an address; `workers` is the size of a local cluster."""
 
-    def __init__(self, address: str, workers: int, frozen: Frozen):
-        self._address, self._frozen = address, frozen
-        self._counted = -RECOUNT
-        distributed = load()
+    def __init__(self, address: str, workers: int, work: PackedWork, fresh: bool):
+        self._address, self._work = address, work
+        self._perform = _perform_apart if fresh else perform
+        self._running: dict[Future[tuple[Any, float]], int] = {}
+        self._heard = time.monotonic()
+        self._counted, self._room = -RECOUNT, AHEAD
+        self._starting = True
         self._end = contextlib.ExitStack()
         try:
-            self._connect(distributed, workers)
+            self._connect(load(), workers)
         except BaseException:
             self._end.close()
             raise
@@ -117,31 +155,67 @@ class DaskSession(Session):
         self._client = self._end.enter_context(client)
 
     def _share(self, only: dict[str, Any]) -> None:
-        self.token = self._client.submit(_hold, self._frozen, pure=False, **only)
-        self.executor = self._client.get_executor(pure=False, **only)
+        """Hand out the work, to all workers or to some."""
+        self._held = self._client.submit(_hold, self._work, pure=False, **only)
+        self._executor: Executor = self._client.get_executor(pure=False, **only)
 
-    @property
-    def window(self) -> int:  # type: ignore[override]
-        """Tasks in flight; workers come and go."""
+    def has_room(self) -> bool:
+        """Workers come and go: their number is asked for now and then."""
         now = time.monotonic()
         if now - self._counted >= RECOUNT:
-            self._counted, self._window = now, IN_FLIGHT * max(1, len(self._client.nthreads()))
-        return self._window
+            self._counted, self._room = now, AHEAD * max(1, len(self._client.nthreads()))
+        return len(self._running) < self._room
 
-    def renew(self, hung: bool) -> None:
-        """Pass over workers that hold work and do not answer; have them restarted where somebody watches over them."""
+    def give(self, number: int, task: Any) -> None:
+        if not self._running:
+            self._heard = time.monotonic()
+        self._running[self._executor.submit(self._perform, self._held, task)] = number
+
+    def wait(self, patience: float) -> list[Done | Lost]:
+        while True:
+            done, _ = wait(self._running, timeout=LOOK, return_when=FIRST_COMPLETED)
+            silent = time.monotonic() - self._heard
+            if done:
+                self._heard, self._starting = time.monotonic(), False
+                return self._news(done)
+            if silent > patience + (START if self._starting else 0.0):
+                return self._renew(f"no answer for {silent:.0f} s", hung=True)
+
+    def _news(self, done: set[Future[tuple[Any, float]]]) -> list[Done | Lost]:
+        """What finished futures say; if one was cancelled or lost its connection, so are all that are left."""
+        news: list[Done | Lost] = []
+        broken = ""
+        for future in done:
+            error = None if future.cancelled() else future.exception()
+            kind = type(error).__name__
+            if future.cancelled() or kind in ("CommClosedError", "FutureCancelledError"):
+                broken = "the worker or the scheduler was lost"
+            elif isinstance(error, _Died):
+                news.append(Lost(self._running.pop(future), str(error)))
+            elif kind == "KilledWorker":
+                news.append(Lost(self._running.pop(future), "the worker process died", given_up=True))
+            else:
+                news.append(Done(self._running.pop(future), *future.result()))
+        return [*news, *self._renew(broken, hung=False)] if broken else news
+
+    def _renew(self, reason: str, hung: bool) -> list[Done | Lost]:
+        """Give up all that runs. Pass over workers that hold work and do not answer; have them restarted where somebody
+        watches over them.
+        """
         stuck = [worker for worker, keys in self._client.processing().items() if keys] if hung else []
-        self.executor.shutdown(wait=False)
-        self._counted = -RECOUNT
+        self._executor.shutdown(wait=False)
+        self._counted, self._starting = -RECOUNT, True
         with contextlib.suppress(Exception):
-            self._client.restart_workers(stuck, timeout=10, raise_for_error=False) if stuck else None
+            self._client.restart_workers(stuck, timeout=RESTART, raise_for_error=False) if stuck else None
         others = [worker for worker in self._client.nthreads() if worker not in stuck]
         if not others and self._client.status != "running":
             raise WorkersLost(f"the scheduler at {self._address} is gone")
         self._share({"workers": others} if stuck and others else {})
+        gone, self._running, self._heard = list(self._running.values()), {}, time.monotonic()
+        return [Lost(number, reason, by_its_task=False) for number in reversed(gone)]
 
     def close(self) -> None:
         """Disconnect; a local cluster ends."""
         with contextlib.suppress(Exception):
-            self.executor.shutdown(wait=False)
+            self._executor.shutdown(wait=False)
         self._end.close()

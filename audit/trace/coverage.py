@@ -11,7 +11,7 @@ from audit.checks.framework import KINDS, LEVELS, Check, Grade, Level, collect
 from audit.checks.job import inventory, read_record
 from audit.trace.links import CodeLink, PytestLink, checkout, code_links, tests_of
 from reference.paper.editions import EditionError, errata_of, line_marks
-from reference.paper.inventory import Algorithm, Inventory
+from reference.paper.inventory import Inventory, PrintedAlgorithm
 
 Status: TypeAlias = Literal["recorded", "not recorded", "tests only", "no check yet"]
 """How far an entry is checked: its verdict is in the record; there are checks but no verdict; only tests; nothing."""
@@ -66,7 +66,7 @@ class Traceability:
         """The class of the recorded verdict."""
         return self.recorded_grades.get(id, "unchecked") if self.status(id) == "recorded" else "unchecked"
 
-    def bodies(self, algorithm: Algorithm) -> tuple[CodeLink, ...]:
+    def bodies(self, algorithm: PrintedAlgorithm) -> tuple[CodeLink, ...]:
         """The printed and corrected bodies of an algorithm in `reference`, which carry its line marks."""
         return tuple(
             link

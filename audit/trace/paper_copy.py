@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from audit.runtime.errors import InputError
-from reference.paper.inventory import Equation, Inventory, Statement, Table
+from reference.paper.inventory import Equation, Inventory, PrintedTable, Statement
 from reference.paper.tex import Piece, TexError, TexPaper, TexStatement, read, strip
 
 LIMIT = 8_000_000
@@ -158,7 +158,7 @@ def _compare_algorithms(inventory: Inventory, paper: TexPaper, result: Compariso
             result.uncovered_lines.extend(f"{copy.label or 'an algorithm'}:{line.number}" for line in copy.lines)
 
 
-def _compare_pieces(entries: Sequence[Equation | Table], copies: Sequence[Piece], result: Comparison) -> None:
+def _compare_pieces(entries: Sequence[Equation | PrintedTable], copies: Sequence[Piece], result: Comparison) -> None:
     by_label = {copy.label: copy for copy in copies}
     for entry in entries:
         copy = by_label.get(entry.id)

@@ -15,7 +15,7 @@ from audit.runtime.errors import InputError
 from audit.trace.coverage import Traceability
 from audit.trace.links import CodeLink, PytestLink, checkout
 from reference.paper.editions import line_marks
-from reference.paper.inventory import LINE_VERDICTS, Algorithm, AlgorithmLine, Entry, Erratum, Line, Section
+from reference.paper.inventory import LINE_VERDICTS, AlgorithmLine, Entry, Erratum, Line, PrintedAlgorithm, Section
 
 NAME = "proofs_map.md"
 
@@ -142,7 +142,7 @@ def errata_cell(errata: Sequence[Erratum]) -> str:
 # ------------------------------------------------------------------------------------------ algorithms
 
 
-def _algorithm_table(trace: Traceability, algorithm: Algorithm) -> Iterator[str]:
+def _algorithm_table(trace: Traceability, algorithm: PrintedAlgorithm) -> Iterator[str]:
     yield f"\n### {algorithm.name} `{algorithm.id}`: {algorithm.title}\n"
     yield f"Verdict: {trace.verdict(algorithm.id)}. Code: {code_cell(trace.code_of(algorithm.id)) or 'none yet'}."
     if checks := checks_cell(trace, algorithm.id):
@@ -153,7 +153,7 @@ def _algorithm_table(trace: Traceability, algorithm: Algorithm) -> Iterator[str]
     yield from _table(header, rows)
 
 
-def _line_row(trace: Traceability, algorithm: Algorithm, number: int, line: AlgorithmLine) -> tuple[str, ...]:
+def _line_row(trace: Traceability, algorithm: PrintedAlgorithm, number: int, line: AlgorithmLine) -> tuple[str, ...]:
     marked = [body.edition for body in trace.bodies(algorithm) if number in line_marks(body.target)]
     errata = [e for e in trace.inventory.errata_of(algorithm.id) if number in e.lines_of(algorithm.id)]
     return f"L{number}", line.about, ", ".join(dict.fromkeys(marked)), errata_cell(errata), line_verdicts(trace, line)

@@ -12,7 +12,7 @@ from audit.runtime.suggest import LOOSELY, did_you_mean
 from audit.trace.coverage import Traceability
 from audit.trace.links import ROOT, CodeLink
 from reference.paper.editions import line_marks, marks_in, numbered_body
-from reference.paper.inventory import Algorithm, Entry, Equation, Erratum, Statement, Table
+from reference.paper.inventory import Entry, Equation, Erratum, PrintedAlgorithm, PrintedTable, Statement
 
 _LINE = re.compile(r"(.*?):(\d+)")
 
@@ -31,7 +31,7 @@ def describe(trace: Traceability, id: str | None) -> dict[str, Any]:
     if links := _code(trace, name):
         return _functions(trace, name, links)
     owner = trace.inventory.entries.get(name.rpartition(":")[0])
-    if isinstance(owner, Algorithm):
+    if isinstance(owner, PrintedAlgorithm):
         raise InputError(f"{owner.id} has lines 1 to {len(owner.lines)}: {id!r} is none of them")
     raise InputError(f"unknown id {id!r}{_nearest(trace, id)} (dpso trace lists all)")
 
@@ -45,7 +45,7 @@ def _aliases(trace: Traceability) -> dict[str, str]:
     names = {_folded(e.id): e.id for e in trace.inventory.errata}
     for entry in trace.inventory.entries.values():
         names[_folded(entry.id)] = entry.id
-        if isinstance(entry, Statement | Algorithm | Equation | Table):
+        if isinstance(entry, Statement | PrintedAlgorithm | Equation | PrintedTable):
             names[_folded(entry.name)] = entry.id
     return names
 
@@ -60,7 +60,7 @@ def _nearest(trace: Traceability, id: str) -> str:
 
 def _overview(trace: Traceability) -> dict[str, Any]:
     inventory = trace.inventory
-    entries: list[Statement | Algorithm | Equation | Table]
+    entries: list[Statement | PrintedAlgorithm | Equation | PrintedTable]
     entries = [*inventory.statements, *inventory.algorithms, *inventory.equations, *inventory.tables]
     return {
         "entries": [{"id": e.id, "name": e.name, "title": e.title, "verdict": trace.verdict(e.id)} for e in entries],
@@ -82,9 +82,9 @@ def _entry(trace: Traceability, entry: Entry) -> dict[str, Any]:
         **_ties(trace, entry.id),
         "errata": [{"id": e.id, "severity": e.severity, "title": e.title} for e in inventory.errata_of(entry.id)],
     }
-    if isinstance(entry, Algorithm):
+    if isinstance(entry, PrintedAlgorithm):
         data["algorithm lines"] = [_algorithm_line(trace, entry, n) for n in range(1, len(entry.lines) + 1)]
-    if isinstance(entry, Table):
+    if isinstance(entry, PrintedTable):
         data["rows"] = [{"row": n, "about": r.about, "cites": r.cites} for n, r in enumerate(entry.rows, start=1)]
     data["line verdicts"] = [
         {"id": line.id, "tex": list(line.tex), "about": line.about, "verdict": line.verdict, "check": list(line.check)}
@@ -114,7 +114,7 @@ def _code_data(link: CodeLink) -> dict[str, Any]:
     return {**data, "kind": link.kind, "edition": link.edition, "id": link.id}
 
 
-def _algorithm_line(trace: Traceability, algorithm: Algorithm, number: int) -> dict[str, Any]:
+def _algorithm_line(trace: Traceability, algorithm: PrintedAlgorithm, number: int) -> dict[str, Any]:
     line = algorithm.lines[number - 1]
     return {
         "line": number,
@@ -138,9 +138,9 @@ def _part(trace: Traceability, id: str) -> dict[str, Any]:
     """A line of an algorithm, a row of a table, or a place inside an entry."""
     entry = trace.inventory.find(id)
     owner, _, number = id.partition("/")[0].rpartition(":")
-    if isinstance(entry, Algorithm) and owner == entry.id:
+    if isinstance(entry, PrintedAlgorithm) and owner == entry.id:
         return {"id": id, "in": _reference(trace, entry.id), **_algorithm_line(trace, entry, int(number))}
-    if isinstance(entry, Table) and owner == entry.id:
+    if isinstance(entry, PrintedTable) and owner == entry.id:
         row = entry.rows[int(number) - 1]
         return {"id": id, "in": _reference(trace, entry.id), "title": row.about, "cites": _reference(trace, row.cites)}
     assert entry is not None
@@ -198,7 +198,7 @@ def _functions(trace: Traceability, name: str, links: Sequence[CodeLink]) -> dic
             row |= {"name": getattr(entry, "name", ""), "title": entry.title, "verdict": trace.verdict(entry.id)}
         elif erratum:
             row |= {"name": erratum.id, "title": erratum.title, "verdict": erratum.severity}
-        if isinstance(entry, Algorithm) and link in trace.bodies(entry):
+        if isinstance(entry, PrintedAlgorithm) and link in trace.bodies(entry):
             row["algorithm lines"] = _lines_at(link, name)
         rows.append(row)
     return {"id": name, "links": rows}

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from audit.auditor.lints.replay import gaussian_epsilon
 from bench.zoo.entry import Array, Entry, Sampler, between, on_grid, position
-from bench.zoo.law import Law, discrete, from_cdfs, gaussian_epsilon, laplace_cdf, normal_cdf
+from bench.zoo.law import Law, discrete, from_cdfs, laplace_cdf, normal_cdf
 
 FINE = np.linspace(-30, 31, 24_401) + 1e-9
 """Interval ends; shifted off the output grid, so that no output lies on one."""

@@ -132,12 +132,3 @@ def laplace_cdf(x: Array, scale: float = 1.0) -> Array:
 def normal_cdf(x: Array) -> Array:
     """The distribution function of a standard normal variable."""
     return np.asarray(special.ndtr(x))
-
-
-def gaussian_epsilon(mu: float, delta: float) -> float:
-    """The exact ε(δ) of a Gaussian mechanism with sensitivity/σ = μ (Balle and Wang 2018)."""
-
-    def excess(e: float) -> float:
-        return float(special.ndtr(-e / mu + mu / 2) - np.exp(e + special.log_ndtr(-e / mu - mu / 2))) - delta
-
-    return 0.0 if excess(0.0) <= 0 else float(optimize.brentq(excess, 0.0, 100.0, xtol=1e-12))

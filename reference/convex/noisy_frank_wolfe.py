@@ -268,7 +268,27 @@ def noisy_frank_wolfe_printed(
 def noisy_frank_wolfe(
     K: Numbers, dataset: Sequence[Example], p: FrankWolfeParameters, tape: Tape, trace: Trace | None = None
 ) -> FrankWolfeResult:
-    """Algorithm 3, corrected: the last iterate is returned."""
+    """Algorithm 3, corrected: the last iterate is returned.
+
+    Args:
+        K: the number system.
+        dataset: n records (x, y).
+        p: loss, polytope, (ε,δ), T, β, α and the scale, made by `frank_wolfe_parameters` for the same n.
+        tape: the noise of the scores, one variable a step and vertex.
+        trace: where the steps are noted, if given.
+
+    Returns:
+        w_{T+1}, the iterates, the chosen vertices, and how often the losses were asked.
+
+    >>> from reference.numerics.numbers import Float64
+    >>> from reference.numerics.tape import SeededTape
+    >>> from reference.setting import GLL, Absolute, Example, l1_ball
+    >>> K, data = Float64(), [Example((i % 3 / 4, 0.5), 1) for i in range(8)]
+    >>> p = frank_wolfe_parameters(K, 8, GLL(Absolute, 1, 1, p=1), l1_ball(2, 1), epsilon=8, delta="1e-6", T=4)
+    >>> found = noisy_frank_wolfe(K, data, p, SeededTape(0))
+    >>> [round(v, 2) for v in found.w], found.chosen
+    ([0.45, 0.55], (1, 0, 0, 1))
+    """
     count, chosen = Counter(), []
     require(len(dataset) == p.n, "n", len(dataset), f"be {p.n}", "the parameters were made for that many records")
     z, q = checked_points(K, p.gll, dataset, p.W, p.start), replace(p.smoothing, count=count)

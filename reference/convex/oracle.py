@@ -167,7 +167,29 @@ def oracle_printed(
 def oracle(
     K: Numbers, w: Vector, x: Vector, ell: ScalarLoss, p: OracleParameters, trace: Trace | None = None
 ) -> OracleOutput:
-    """Algorithm 1, corrected: T = ⌈log2(L0R/α)⌉ subgradients halve [m ± L0/β]; the middle of what is left is ū."""
+    """Algorithm 1, corrected: T = ⌈log2(L0R/α)⌉ subgradients halve [m ± L0/β]; the middle of what is left is ū.
+
+    Args:
+        K: the number system.
+        w: the parameter.
+        x: the features of a record.
+        ell: the scalar loss ℓ of the record, convex and L0-Lipschitz.
+        p: β, α, L0, R and M, made by `oracle_parameters`.
+        trace: where the steps are noted, if given.
+
+    Returns:
+        The gradient β(m − ū)x of the smoothed loss up to α, its factor β(m − ū), and ū.
+
+    The smoothed absolute value has slope 1 at a distance:
+
+    >>> from reference.numerics.numbers import Float64
+    >>> from reference.setting import Absolute
+    >>> K = Float64()
+    >>> p = oracle_parameters(K, beta=4, alpha="0.001", L0=1, R=1)
+    >>> found = oracle(K, K.vector([1, 0]), K.vector([1, 0]), Absolute(0), p)
+    >>> [round(g, 2) for g in found.gradient]
+    [1.0, 0.0]
+    """
     p.count.calls += 1
     m = w @ x  # L1
     a, b = window(K, m, p, 1)  # L2 [E3.4]

@@ -275,7 +275,7 @@ def mean(vectors: Sequence[Vector]) -> Vector:
 
 
 @dataclass(frozen=True)
-class Phase:
+class PhaseResult:
     """One phase: its length, step size, noise scale and average."""
 
     T: int
@@ -289,7 +289,7 @@ class PhasedResult:
     """The output, the phases, and how often the losses were asked."""
 
     w: Vector
-    phases: tuple[Phase, ...]
+    phases: tuple[PhaseResult, ...]
     count: Counter
 
 
@@ -330,7 +330,7 @@ def phased_sgd_printed(
             s = s + T_k  # L12
             mark_phase(trace, k, T_k, eta_k, iterates, w_k, sigma_k, w)
             mark(trace, 12, "s", s, k)
-            done.append(Phase(T_k, eta_k, sigma_k, w_k))
+            done.append(PhaseResult(T_k, eta_k, sigma_k, w_k))
     output = w  # [E3.15]
     mark(trace, 13, "output", output)
     return PhasedResult(output, tuple(done), count)  # L13
@@ -340,7 +340,27 @@ def phased_sgd_printed(
 def phased_sgd(
     K: Numbers, dataset: Sequence[Example], p: PhasedParameters, tape: Tape, trace: Trace | None = None
 ) -> PhasedResult:
-    """Algorithm 2, corrected: descent, disjoint phases of ⌊n/2^k⌋ points, start and output projected onto W."""
+    """Algorithm 2, corrected: descent, disjoint phases of ⌊n/2^k⌋ points, start and output projected onto W.
+
+    Args:
+        K: the number system.
+        dataset: n records (x, y).
+        p: loss, set, (ε,δ), β, α and the noise rule, made by `phased_parameters` for the same n.
+        tape: the noise, `xi[k]` of dimension d.
+        trace: where the steps are noted, if given.
+
+    Returns:
+        w̃_K, the phases (length, step size, noise scale, average), and how often the losses were asked.
+
+    >>> from reference.numerics.numbers import Float64
+    >>> from reference.numerics.tape import SeededTape
+    >>> from reference.setting import GLL, Absolute, Example, L2Ball
+    >>> K, data = Float64(), [Example((i % 3 / 4, 0.5), 1) for i in range(8)]
+    >>> p = phased_parameters(K, 8, GLL(Absolute, 1, 1), L2Ball((0, 0), 1), epsilon=1, delta="1e-6")
+    >>> found = phased_sgd(K, data, p, SeededTape(0))
+    >>> [round(v, 3) for v in found.w], [phase.T for phase in found.phases]
+    ([0.532, 0.256], [4, 2, 1])
+    """
     n, d, count, done = len(dataset), p.W.dim, Counter(), []
     require(n == p.n, "n", n, f"be {p.n}", "the parameters were made for that many records")
     z, q = checked_points(K, p.gll, dataset, p.W, p.start), replace(p.smoothing, count=count)
@@ -368,7 +388,7 @@ def phased_sgd(
             s = s + T_k  # L12
             mark_phase(trace, k, T_k, eta_k, iterates, w_k, sigma_k, w)
             mark(trace, 12, "s", s, k)
-            done.append(Phase(T_k, eta_k, sigma_k, w_k))
+            done.append(PhaseResult(T_k, eta_k, sigma_k, w_k))
     output = p.W.project(K, w)  # [E3.15]
     mark(trace, 13, "output", output)
     return PhasedResult(output, tuple(done), count)  # L13

@@ -196,7 +196,7 @@ def phase_deltas(K: Numbers, p: PhasedParameters) -> tuple[Real, ...]:
 
 
 @dataclass(frozen=True)
-class Pair:
+class DivergingPair:
     """Two neighbouring datasets (they differ in the first record) and the differences u_t − u'_t that they cause."""
 
     dataset: tuple[Example, ...]
@@ -236,7 +236,7 @@ def widest_pair(
     gap: float,
     label: Label = middle,
     first: tuple[Example, Example],
-) -> Pair:
+) -> DivergingPair:
     """A pair in ℝ² that moves apart: each x has length R, ⟨Δ, x⟩ = gap, and lies on alternating sides of Δ.
 
     Greedy, in binary64: every record is chosen after both runs' current points. Alternating keeps Δ on one line,
@@ -252,7 +252,7 @@ def widest_pair(
         u = u - _step(K, call, p, gll, u, left[-1]) * eta
         v = v - _step(K, call, p, gll, v, right[-1]) * eta
         differences.append(u - v)
-    return Pair(tuple(left), tuple(right), tuple(differences))
+    return DivergingPair(tuple(left), tuple(right), tuple(differences))
 
 
 def _step(K: Numbers, call: Oracle, p: OracleParameters, gll: GLL, u: Vector, z: Example) -> Vector:

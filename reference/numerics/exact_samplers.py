@@ -172,6 +172,17 @@ class DiscreteTape(Tape):
 
     Normal, Laplace and exponential draws, permutations and indices. Gumbel noise has no exact sampler of this kind;
     subtracted exponential noise has the same pure-DP guarantee in report-noisy-min (`selection_epsilon` on this grid).
+
+    Every algorithm takes it as its tape. For a release give it `random.SystemRandom()`; a seed is for examples:
+
+    >>> from random import Random
+    >>> from reference.convex.noisy_frank_wolfe import frank_wolfe_parameters, noisy_frank_wolfe
+    >>> from reference.numerics.numbers import Float64
+    >>> from reference.setting import GLL, Absolute, Example, l1_ball
+    >>> K, data = Float64(), [Example((i % 3 / 4, 0.5), 1) for i in range(8)]
+    >>> p = frank_wolfe_parameters(K, 8, GLL(Absolute, 1, 1, p=1), l1_ball(2, 1), epsilon=8, delta="1e-6", T=4)
+    >>> noisy_frank_wolfe(K, data, p, DiscreteTape(Random(0))).chosen
+    (1, 1, 2, 3)
     """
 
     def __init__(self, source: BitSource):

@@ -27,6 +27,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from flint import arb, arb_mat, ctx, fmpq
 from mpmath.ctx_mp import MPContext
+from mpmath.libmp import from_rational
 
 Real: TypeAlias = Any
 """A scalar of the number system in use: `float`, mpmath's `mpf` or `BallScalar`."""
@@ -534,6 +535,8 @@ class MP(Numbers):
         self.name = f"mp{digits}"
         self.context = MPContext()
         self.context.dps = digits
+        if self.context.mpf(1).__lt__(Fraction(1)) is NotImplemented:
+            _combine_with_fractions(self.context)
 
     def __call__(self, x: Exact | Real) -> Real:
         if isinstance(x, float):
@@ -602,6 +605,17 @@ class MP(Numbers):
     @property
     def pi(self) -> Real:
         return +self.context.pi
+
+
+def _combine_with_fractions(context: MPContext) -> None:
+    """Let the numbers of this context combine with Fractions, as those of mpmath do from 1.4 on (1.3: not)."""
+    mpf = context.mpf  # a class of this context alone
+    plain = mpf.mpf_convert_rhs
+
+    def convert(cls: Any, x: Any) -> Any:
+        return from_rational(x.numerator, x.denominator, cls.context.prec) if isinstance(x, Fraction) else plain(x)
+
+    mpf.mpf_convert_rhs = classmethod(convert)
 
 
 class Ball(Numbers):

@@ -19,6 +19,7 @@ Exponent: TypeAlias = Any
 """An exponent p of ‖·‖_p: an int, a Fraction, `INF`, or a scalar of the number system in use."""
 
 _LONGEST = 80
+"""Characters of a value that a message shows: chosen, so that the message stays on one line."""
 
 
 def require(ok: bool, name: str, value: object, condition: str, remedy: str = "") -> None:

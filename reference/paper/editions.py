@@ -41,7 +41,7 @@ class EditionError(ValueError):
 
 
 @dataclass(frozen=True)
-class Block:
+class AlignedBlock:
     """A stretch of the two bodies: equal text (no erratum), or two versions of one erratum's lines."""
 
     erratum: str | None
@@ -125,16 +125,16 @@ def _has_docstring(node: ast.FunctionDef) -> bool:
 # ------------------------------------------------------------------------------------------ two bodies
 
 
-def blocks(printed: Body, corrected: Body) -> list[Block]:
+def blocks(printed: Body, corrected: Body) -> list[AlignedBlock]:
     """The two bodies, aligned. Raises `EditionError` where they differ without saying why."""
     name = printed.__name__
     old, new = _gaps(body_lines(printed), name), _gaps(body_lines(corrected), corrected.__name__)
     _require_same_fixed_points([line for _, line in old], [line for _, line in new], name)
-    found: list[Block] = []
+    found: list[AlignedBlock] = []
     for (old_gap, line), (new_gap, _) in zip(old, new, strict=True):
         found.extend(_merge(old_gap, new_gap, name))
         if line is not None:
-            found.append(Block(None, (line,), (line,)))
+            found.append(AlignedBlock(None, (line,), (line,)))
     return _joined(found)
 
 
@@ -178,7 +178,7 @@ def _runs(lines: Sequence[str]) -> dict[_Key, list[str]]:
     return runs
 
 
-def _merge(old: Sequence[str], new: Sequence[str], name: str) -> Iterator[Block]:
+def _merge(old: Sequence[str], new: Sequence[str], name: str) -> Iterator[AlignedBlock]:
     """The tagged lines between two fixed points as one block a run: shared runs anchor the others."""
     for line in set(old) & set(new):
         raise EditionError(f"{name}: {line.strip()!r} is tagged but is the same in both bodies")
@@ -188,7 +188,7 @@ def _merge(old: Sequence[str], new: Sequence[str], name: str) -> Iterator[Block]
         names = ", ".join(erratum for erratum, _ in anchors)
         raise EditionError(f"{name}: the errata {names} come in different orders in the two bodies")
     for key in _order(list(left), list(right), anchors):
-        yield Block(key[0], tuple(left.get(key, ())), tuple(right.get(key, ())))
+        yield AlignedBlock(key[0], tuple(left.get(key, ())), tuple(right.get(key, ())))
 
 
 def _order(left: list[_Key], right: list[_Key], anchors: list[_Key]) -> Iterator[_Key]:
@@ -204,13 +204,13 @@ def _order(left: list[_Key], right: list[_Key], anchors: list[_Key]) -> Iterator
     yield from right[j:]
 
 
-def _joined(found: Sequence[Block]) -> list[Block]:
+def _joined(found: Sequence[AlignedBlock]) -> list[AlignedBlock]:
     """Neighbouring blocks of equal text as one."""
-    joined: list[Block] = []
+    joined: list[AlignedBlock] = []
     for block in found:
         if joined and block.erratum is None and joined[-1].erratum is None:
             last = joined.pop()
-            block = Block(None, last.printed + block.printed, last.corrected + block.corrected)
+            block = AlignedBlock(None, last.printed + block.printed, last.corrected + block.corrected)
         joined.append(block)
     return joined
 

@@ -103,7 +103,7 @@ class AlgorithmLine:
 
 
 @dataclass(frozen=True)
-class Algorithm:
+class PrintedAlgorithm:
     """An algorithm and its numbered lines."""
 
     id: str
@@ -149,7 +149,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class PrintedTable:
     """A table and its rows."""
 
     id: str
@@ -217,8 +217,8 @@ class Line:
         return self.id.partition("/")[0]
 
 
-Numbered: TypeAlias = Statement | Algorithm | Equation | Table
-Entry: TypeAlias = Section | Statement | Algorithm | Equation | Table
+Numbered: TypeAlias = Statement | PrintedAlgorithm | Equation | PrintedTable
+Entry: TypeAlias = Section | Statement | PrintedAlgorithm | Equation | PrintedTable
 _T = TypeVar("_T")
 
 
@@ -229,9 +229,9 @@ class Inventory:
     paper: Paper
     sections: tuple[Section, ...]
     statements: tuple[Statement, ...]
-    algorithms: tuple[Algorithm, ...]
+    algorithms: tuple[PrintedAlgorithm, ...]
     equations: tuple[Equation, ...]
-    tables: tuple[Table, ...]
+    tables: tuple[PrintedTable, ...]
     errata: tuple[Erratum, ...] = ()
     lines: tuple[Line, ...] = ()
     entries: Mapping[str, Entry] = field(init=False, repr=False, compare=False)
@@ -255,9 +255,9 @@ class Inventory:
         owner, _, number = head.rpartition(":")
         entry = self.entries.get(owner)
         parts: tuple[object, ...] = ()
-        if isinstance(entry, Algorithm):
+        if isinstance(entry, PrintedAlgorithm):
             parts = entry.lines
-        elif isinstance(entry, Table):
+        elif isinstance(entry, PrintedTable):
             parts = entry.rows
         is_part = re.fullmatch(r"[1-9]\d{0,3}", number) is not None and int(number) <= len(parts)
         return entry if is_part else None
@@ -303,9 +303,9 @@ def read(paper: Path, errata: Path, lines: Iterable[Path] = ()) -> Inventory:
         paper=_record(Paper, data.get("paper", {}), paper.name),
         sections=_records(Section, data, "section", paper.name),
         statements=_records(Statement, data, "statement", paper.name),
-        algorithms=_records(Algorithm, data, "algorithm", paper.name),
+        algorithms=_records(PrintedAlgorithm, data, "algorithm", paper.name),
         equations=_records(Equation, data, "equation", paper.name),
-        tables=_records(Table, data, "table", paper.name),
+        tables=_records(PrintedTable, data, "table", paper.name),
         errata=_errata(errata),
         lines=tuple(line for path in lines for line in _lines(path)),
     )
@@ -337,7 +337,7 @@ def _records(kind: type[_T], data: Mapping[str, Any], name: str, file: str) -> t
     return tuple(_record(kind, entry, file) for entry in data.get(name, ()))
 
 
-_NESTED: dict[str, dict[str, type]] = {"Algorithm": {"lines": AlgorithmLine}, "Table": {"rows": Row}}
+_NESTED: dict[str, dict[str, type]] = {"PrintedAlgorithm": {"lines": AlgorithmLine}, "PrintedTable": {"rows": Row}}
 
 
 def _record(kind: type[_T], entry: Mapping[str, Any], file: str) -> _T:
@@ -461,7 +461,7 @@ def _check_errata(inventory: Inventory) -> None:
 def _check_erratum_lines(inventory: Inventory, erratum: Erratum) -> None:
     """Line numbers need an algorithm that has them."""
     found = [inventory.find(place) for place in erratum.where]
-    counts = [len(a.lines) for a in found if isinstance(a, Algorithm)]
+    counts = [len(a.lines) for a in found if isinstance(a, PrintedAlgorithm)]
     for number in erratum.lines:
         ok = any(1 <= number <= count for count in counts)
         _require(ok, "errata.toml", erratum.id, f"names line {number}, which no algorithm it names has")

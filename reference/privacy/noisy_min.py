@@ -83,6 +83,7 @@ _Laurent: TypeAlias = Mapping[int, Any]
 """Σ coefficient·e^{power·x}."""
 
 _HALF = Fraction(1, 2)
+"""The mass of Laplace noise on either side of 0."""
 # (density, survival function) of unit noise below 0 and above 0
 _PIECES: Mapping[str, tuple[tuple[_Laurent, _Laurent], tuple[_Laurent, _Laurent]]] = {
     "laplace": (({1: _HALF}, {0: Fraction(1), 1: -_HALF}), ({-1: _HALF}, {-1: _HALF})),

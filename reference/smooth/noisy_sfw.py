@@ -43,7 +43,7 @@ from reference.smooth.poly_sfw import StepSizes, check_one_round, recursive_esti
 from reference.smooth.rounds import (
     Batches,
     Gradients,
-    Run,
+    SFWRun,
     check_privacy,
     check_rounds,
     common_draws,
@@ -84,7 +84,7 @@ def noisy_sfw_printed(
     eta: StepSizes = step_size,
     exact_budget: bool = False,
     trace: Trace | None = None,
-) -> Run:
+) -> SFWRun:
     """Algorithm 5 as printed. Not (ε,δ)-DP: see the module's text."""
     check_rounds(len(dataset), R, b, exact_budget)
     check_privacy(epsilon, delta)
@@ -133,7 +133,7 @@ def noisy_sfw_printed(
             mark(trace, 17, "w", w, r + 1, 0)  # L17
         chosen = noise.index("hat", dim=iterate_count(R))  # L18
     mark(trace, 18, "output", iterates[chosen], *output_index(chosen))
-    return Run(iterates[chosen], output_index(chosen), tuple(iterates), gradients.evaluations, batches.used, trace)
+    return SFWRun(iterates[chosen], output_index(chosen), tuple(iterates), gradients.evaluations, batches.used, trace)
 
 
 @implements("alg:nSFW")
@@ -153,8 +153,36 @@ def noisy_sfw(
     eta: StepSizes = step_size,
     exact_budget: bool = False,
     trace: Trace | None = None,
-) -> Run:
-    """Algorithm 5, corrected: (ε,δ)-DP for any step sizes in [0, 1]."""
+) -> SFWRun:
+    """Algorithm 5, corrected: (ε,δ)-DP for any step sizes in [0, 1].
+
+    Args:
+        K: the number system.
+        loss: a smooth loss with L0, L1 and p.
+        W: a bounded set with a linear minimiser.
+        dataset: n ≥ bR² records (with `exact_budget`: what the batches need).
+        R: the number of rounds; round r has 2^r steps.
+        b: the size of the first batch of a round, at least 2^(R−1).
+        epsilon: ε > 0.
+        delta: 0 < δ < 1.
+        tape: the permutation of the records, the noise, the index of the output.
+        start: w_0, the centre of W unless given.
+        D: the diameter of W unless given.
+        eta: the step sizes, 1/√(t+1).
+        exact_budget: count the records that the batches need instead of bR².
+        trace: where the steps are noted, if given.
+
+    Returns:
+        The output, its place (r, t), all iterates, and what it cost.
+
+    >>> from reference.numerics.numbers import Float64
+    >>> from reference.numerics.tape import SeededTape
+    >>> from reference.setting import Example, L2Ball, SquaredTanh
+    >>> K, data = Float64(), [Example((i % 3 / 4, 0.5), 1) for i in range(12)]
+    >>> found = noisy_sfw(K, SquaredTanh(R=1), L2Ball((0, 0), 1), data, 2, 3, 8, "1e-6", SeededTape(0))
+    >>> [round(v, 3) for v in found.output], found.index, found.samples_used
+    ([0.918, 0.396], (1, 0), 8)
+    """
     check_rounds(len(dataset), R, b, exact_budget)
     check_privacy(epsilon, delta)
     (D, factor), L0, L1 = _prepare(K, loss, W, D), K(loss.L0), K(loss.L1)
@@ -205,10 +233,10 @@ def noisy_sfw(
             mark(trace, 17, "w", w, r + 1, 0)  # L17
         chosen = noise.index("hat", dim=iterate_count(R))  # L18
     mark(trace, 18, "output", iterates[chosen], *output_index(chosen))
-    return Run(iterates[chosen], output_index(chosen), tuple(iterates), gradients.evaluations, batches.used, trace)
+    return SFWRun(iterates[chosen], output_index(chosen), tuple(iterates), gradients.evaluations, batches.used, trace)
 
 
-def noisy_sfw_with(errata: set[str]) -> Callable[..., Run]:
+def noisy_sfw_with(errata: set[str]) -> Callable[..., SFWRun]:
     """Algorithm 5 with exactly these of its errata (E4.1, E4.2, E4.5) applied."""
     return edition(noisy_sfw_printed, noisy_sfw, errata)
 
@@ -238,7 +266,7 @@ def noisy_sfw_tight(
     start: Vector | None = None,
     D: Exact | Real | None = None,
     trace: Trace | None = None,
-) -> Run:
+) -> SFWRun:
     """One round of T iterates; one Gaussian a step, made for the actual move ‖w_t − w_{t−1}‖_p if `adaptive`, else
     for D·η_{t−1}.
     """
@@ -265,7 +293,7 @@ def noisy_sfw_tight(
             iterates.append(w)
         chosen = source.index("hat", dim=T)
     mark(trace, 18, "output", iterates[chosen], 0, chosen)
-    return Run(iterates[chosen], (0, chosen), tuple(iterates), gradients.evaluations, batches.used, trace)
+    return SFWRun(iterates[chosen], (0, chosen), tuple(iterates), gradients.evaluations, batches.used, trace)
 
 
 def _move_bound(K: Numbers, loss: Any, move: Vector, t: int) -> Real:

@@ -11,7 +11,7 @@
 | ∇_r^t, Δ_r^t | `estimate`, `variation` |
 | u_r^t(v) ~ Lap(s_r) | `s` times the unit draws `u[r,t]` |
 | v_r^t, w_r^t | `vertex`, `w` |
-| ŵ | `Run.output`, chosen by the draw `hat` |
+| ŵ | `SFWRun.output`, chosen by the draw `hat` |
 
 Two errata act on the body: E4.5 (batches of b/(t+1) records are no integer; rounded down with weight (t+1)/b the
 estimate is biased) and E4.7 (log(1/δ) below 1). Theorem 10 is then true as it stands, but not by its proof: see
@@ -39,7 +39,7 @@ from reference.smooth.calibration import NOISES, Noise, tight_scale
 from reference.smooth.rounds import (
     Batches,
     Gradients,
-    Run,
+    SFWRun,
     check_privacy,
     check_rounds,
     common_draws,
@@ -86,7 +86,7 @@ def poly_sfw_printed(
     eta: StepSizes = step_size,
     exact_budget: bool = False,
     trace: Trace | None = None,
-) -> Run:
+) -> SFWRun:
     """Algorithm 4 as printed (⌊b/(t+1)⌋ records, weight (t+1)/b; √log(1/δ) for every δ)."""
     check_rounds(len(dataset), R, b, exact_budget)
     check_privacy(epsilon, delta)
@@ -126,7 +126,7 @@ def poly_sfw_printed(
             mark(trace, 14, "w", w, r + 1, 0)  # L14
         chosen = noise.index("hat", dim=iterate_count(R))  # L15
     mark(trace, 15, "output", iterates[chosen], *output_index(chosen))
-    return Run(iterates[chosen], output_index(chosen), tuple(iterates), gradients.evaluations, batches.used, trace)
+    return SFWRun(iterates[chosen], output_index(chosen), tuple(iterates), gradients.evaluations, batches.used, trace)
 
 
 @implements("alg:polySFW")
@@ -146,9 +146,36 @@ def poly_sfw(
     eta: StepSizes = step_size,
     exact_budget: bool = False,
     trace: Trace | None = None,
-) -> Run:
+) -> SFWRun:
     """Algorithm 4, corrected: ⌈b/(t+1)⌉ records with weight 1/|B|, and max(√log(1/δ), 1). (ε,δ)-DP for η_t =
     1/√(t+1).
+
+    Args:
+        K: the number system.
+        loss: a smooth loss with L0, L1 and p.
+        W: a polytope that lists its J ≥ 2 vertices.
+        dataset: n ≥ bR² records (with `exact_budget`: what the batches need).
+        R: the number of rounds; round r has 2^r steps.
+        b: the size of the first batch of a round, at least 2^(R−1).
+        epsilon: ε > 0.
+        delta: 0 < δ < 1.
+        tape: the permutation of the records, the noise, the index of the output.
+        start: w_0, the centre of W unless given.
+        D: the diameter of W unless given.
+        eta: the step sizes, 1/√(t+1).
+        exact_budget: count the records that the batches need instead of bR².
+        trace: where the steps are noted, if given.
+
+    Returns:
+        The output, its place (r, t), all iterates, and what it cost.
+
+    >>> from reference.numerics.numbers import Float64
+    >>> from reference.numerics.tape import SeededTape
+    >>> from reference.setting import Example, SquaredTanh, l1_ball
+    >>> K, data = Float64(), [Example((i % 3 / 4, 0.5), 1) for i in range(12)]
+    >>> found = poly_sfw(K, SquaredTanh(R=1, p=1), l1_ball(2, 1), data, 2, 3, 8, "1e-6", SeededTape(0))
+    >>> [round(v, 3) for v in found.output], found.index, found.samples_used
+    ([0.0, 1.0], (1, 0), 8)
     """
     check_rounds(len(dataset), R, b, exact_budget)
     check_privacy(epsilon, delta)
@@ -188,7 +215,7 @@ def poly_sfw(
             mark(trace, 14, "w", w, r + 1, 0)  # L14
         chosen = noise.index("hat", dim=iterate_count(R))  # L15
     mark(trace, 15, "output", iterates[chosen], *output_index(chosen))
-    return Run(iterates[chosen], output_index(chosen), tuple(iterates), gradients.evaluations, batches.used, trace)
+    return SFWRun(iterates[chosen], output_index(chosen), tuple(iterates), gradients.evaluations, batches.used, trace)
 
 
 # ------------------------------------------------------------------------------------- the tight variant
@@ -226,7 +253,7 @@ def poly_sfw_tight(
     start: Vector | None = None,
     D: Exact | Real | None = None,
     trace: Trace | None = None,
-) -> Run:
+) -> SFWRun:
     """One round of T iterates: scale `tight_scale`, Gumbel (subtracted) or Laplace noise, δ = 0 for pure ε-DP."""
     require(noise in NOISES, "noise", noise, f"be one of {', '.join(NOISES)}")
     check_privacy(epsilon, delta or Fraction(1, 2))  # δ = 0 asks for pure DP
@@ -257,7 +284,7 @@ def poly_sfw_tight(
             iterates.append(w)
         chosen = source.index("hat", dim=T)
     mark(trace, 15, "output", iterates[chosen], 0, chosen)
-    return Run(iterates[chosen], (0, chosen), tuple(iterates), gradients.evaluations, batches.used, trace)
+    return SFWRun(iterates[chosen], (0, chosen), tuple(iterates), gradients.evaluations, batches.used, trace)
 
 
 def recursive_estimate(

@@ -27,7 +27,7 @@ from reference.smooth.sensitivity import batch_sizes
 
 
 @dataclass(frozen=True)
-class Run:
+class SFWRun:
     """What an algorithm of Section 4 gives back: ŵ, its place (r, t), all candidates, and what it cost."""
 
     output: Vector

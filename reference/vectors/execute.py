@@ -42,7 +42,7 @@ CODE = SimpleNamespace(**{name: import_module(path) for name, path in MODULES.it
 
 
 @dataclass(frozen=True)
-class Run:
+class VectorRun:
     """What a run gave: events in order, the output by name; `gap` is the slack of an inexact step (Algorithm 6)."""
 
     trace: tuple[TraceEvent, ...]
@@ -58,16 +58,16 @@ class _Given:
     code: Any
     trace: Trace
 
-    def result(self, gap: Any = None, **output: Any) -> Run:
+    def result(self, gap: Any = None, **output: Any) -> VectorRun:
         """The events so far, and the output."""
-        return Run(tuple(self.trace), output, gap)
+        return VectorRun(tuple(self.trace), output, gap)
 
 
-RUNS: PerAlgorithm[Callable[[Numbers, str, Json, _Given], Run]] = PerAlgorithm()
+RUNS: PerAlgorithm[Callable[[Numbers, str, Json, _Given], VectorRun]] = PerAlgorithm()
 DRAWS: PerAlgorithm[Callable[[str, Json, Any], Iterable[Draw]]] = PerAlgorithm()
 
 
-def run(K: Numbers, case: Json, code: Any = CODE, *, tape: Tape | None = None, trace: Trace | None = None) -> Run:
+def run(K: Numbers, case: Json, code: Any = CODE, *, tape: Tape | None = None, trace: Trace | None = None) -> VectorRun:
     """The algorithm of the case, in its variant, on its input and draws (or another tape).
 
     A `trace` that is handed in holds the events up to a failure, too.
@@ -117,7 +117,7 @@ def _start(K: Numbers, data: Json) -> Vector | None:
 
 
 @RUNS.of("Alg:gll_oracle")
-def _oracle(K: Numbers, variant: str, data: Json, given: _Given) -> Run:
+def _oracle(K: Numbers, variant: str, data: Json, given: _Given) -> VectorRun:
     gll = GLL(scalar_family(data["loss"]), number(data["L0"]), number(data["R"]))
     code, trace = given.code, given.trace
     p = code.oracle.oracle_parameters(
@@ -147,7 +147,7 @@ def _chosen_oracle(data: Json, code: Any) -> Any:
 
 
 @RUNS.of("Alg:phased")
-def _phased(K: Numbers, variant: str, data: Json, given: _Given) -> Run:
+def _phased(K: Numbers, variant: str, data: Json, given: _Given) -> VectorRun:
     W, records = feasible_set(data["set"]), dataset(data["dataset"])
     code, trace = given.code, given.trace
     noise = {"sigma": code.phased_sgd.sigma_printed}
@@ -179,7 +179,7 @@ def _phased(K: Numbers, variant: str, data: Json, given: _Given) -> Run:
 
 
 @RUNS.of("Alg:nfw")
-def _frank_wolfe(K: Numbers, variant: str, data: Json, given: _Given) -> Run:
+def _frank_wolfe(K: Numbers, variant: str, data: Json, given: _Given) -> VectorRun:
     W, records = feasible_set(data["set"]), dataset(data["dataset"])
     code, module, trace = given.code, given.code.noisy_frank_wolfe, given.trace
     p = module.frank_wolfe_parameters(
@@ -207,16 +207,18 @@ def _frank_wolfe(K: Numbers, variant: str, data: Json, given: _Given) -> Run:
 
 
 @RUNS.of("alg:polySFW")
-def _poly(K: Numbers, variant: str, data: Json, given: _Given) -> Run:
+def _poly(K: Numbers, variant: str, data: Json, given: _Given) -> VectorRun:
     return _smooth(K, variant, data, given, given.code.poly_sfw, "poly_sfw", "noise")
 
 
 @RUNS.of("alg:nSFW")
-def _noisy(K: Numbers, variant: str, data: Json, given: _Given) -> Run:
+def _noisy(K: Numbers, variant: str, data: Json, given: _Given) -> VectorRun:
     return _smooth(K, variant, data, given, given.code.noisy_sfw, "noisy_sfw", "adaptive")
 
 
-def _smooth(K: Numbers, variant: str, data: Json, given: _Given, module: Any, name: str, tight_option: str) -> Run:
+def _smooth(
+    K: Numbers, variant: str, data: Json, given: _Given, module: Any, name: str, tight_option: str
+) -> VectorRun:
     loss, W, records = smooth_loss(data), feasible_set(data["set"]), dataset(data["dataset"])
     declared_D = optional(data["D"])
     D = W.diameter(K, loss.p) if declared_D is None else K(declared_D)
@@ -239,7 +241,7 @@ def _plan(data: Json, code: Any) -> tuple[Any, ...]:
 
 
 @RUNS.of("Alg:PGPSMD")
-def _guided(K: Numbers, variant: str, data: Json, given: _Given) -> Run:
+def _guided(K: Numbers, variant: str, data: Json, given: _Given) -> VectorRun:
     code = given.code
     done = _body(code.proximal_guided, "proximally_guided", variant)(
         K,

@@ -30,7 +30,7 @@ from reference.vectors.encode import (
     one_digit_above,
     power_of_ten_above,
 )
-from reference.vectors.execute import Run, declared, run
+from reference.vectors.execute import VectorRun, declared, run
 from reference.vectors.inputs import Json, number, numbers
 
 FORMAT = 1
@@ -153,7 +153,7 @@ def _below(x: Fraction) -> str:
     return one_digit_above(top if top == x else top / 10)
 
 
-def settled(made: Json, bits: int = BITS) -> tuple[Run, Watched]:
+def settled(made: Json, bits: int = BITS) -> tuple[VectorRun, Watched]:
     """A run whose decisions are all settled and whose values are known to 40 digits."""
     while bits <= MOST_BITS:
         watch = Watched(bits)
@@ -170,7 +170,7 @@ def settled(made: Json, bits: int = BITS) -> tuple[Run, Watched]:
     raise BadCase(f"{made['id']}: {reason}")
 
 
-def _require_agreement(made: Json, done: Run, bits: int) -> None:
+def _require_agreement(made: Json, done: VectorRun, bits: int) -> None:
     """Where a step is solved by iteration, twice the bits must give the same 40 digits."""
     again, scales = run(Ball(2 * bits), made), _scales(made, done)
     for one, other in zip(done.trace, again.trace, strict=True):
@@ -205,7 +205,7 @@ def _output(name: str, value: Any, trace: tuple[TraceEvent, ...], budgets: list[
 # ------------------------------------------------------------------------------------- rounding budgets
 
 
-def rounding_budgets(made: Json, done: Run) -> list[Fraction]:
+def rounding_budgets(made: Json, done: VectorRun) -> list[Fraction]:
     """For every event: 64 times what 53 bits lost on this quantity, and 256·2^-53 of its scale; 0 if it is not real."""
     lost, scales = _lost(made, done), _scales(made, done)
     budgets = []
@@ -216,13 +216,13 @@ def rounding_budgets(made: Json, done: Run) -> list[Fraction]:
     return budgets
 
 
-def solver_budgets(made: Json, done: Run) -> list[Fraction]:
+def solver_budgets(made: Json, done: VectorRun) -> list[Fraction]:
     """Where a step is solved by iteration: 2^-34 of the quantity's scale, so that a client may stop its own solver."""
     scales = _scales(made, done)
     return [scales[e.name] / 2**SOLVER_BITS if _scalars(e.value) else Fraction(0) for e in done.trace]
 
 
-def _lost(made: Json, done: Run) -> Mapping[str, Fraction]:
+def _lost(made: Json, done: VectorRun) -> Mapping[str, Fraction]:
     """The largest error of each quantity in a run with 53-bit numbers (in software: the same on every machine)."""
     rough = run(MP(15), made)
     found: dict[str, Fraction] = {}
@@ -237,7 +237,7 @@ def _entries(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (Vector, tuple, list)) else [value]
 
 
-def _scales(made: Json, done: Run) -> Mapping[str, Fraction]:
+def _scales(made: Json, done: VectorRun) -> Mapping[str, Fraction]:
     """The largest value of each quantity; for what comes from β(m − ū), also the terms of that difference."""
     found: dict[str, Fraction] = {}
     for event in done.trace:

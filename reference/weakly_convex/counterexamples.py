@@ -21,7 +21,7 @@ from reference.weakly_convex.functions import absolute, inner, linear, quadratic
 from reference.weakly_convex.mirror import geometry, half_square, p_bar_printed
 from reference.weakly_convex.prox import prox_line
 from reference.weakly_convex.proximal_guided import (
-    Parameters,
+    GuidedParameters,
     beta_printed,
     check_rounds,
     cited_running_time,
@@ -36,6 +36,7 @@ from reference.weakly_convex.proximal_guided import (
 from reference.weakly_convex.strongly_convex import Phase, cited_rate, excess_bound, plan_solver, printed_kappas
 
 HALF = Fraction(1, 2)
+"""One half, exactly: float literals do not enter."""
 
 
 # ------------------------------------------------------------------------------------------- Section 5
@@ -76,7 +77,7 @@ def beta_for_p_one() -> Counterexample:
     """p = 1, d = 4, f = −½(Σw)², W the unit ℓ_1 ball, w_r = 0: with β = 2ρκ the subproblem has two minimisers."""
     K = Ball(128)
     geo = geometry(K, 1, 4)
-    at = Parameters(1, 4, 1, 1, 2, 1000, 1, "1e-5")
+    at = GuidedParameters(1, 4, 1, 1, 2, 1000, 1, "1e-5")
     beta = beta_printed(K, at)
 
     def risk(t: Fraction) -> Real:
@@ -170,7 +171,7 @@ def batches_that_are_not_disjoint() -> Counterexample:
 def batch_size_is_no_integer() -> Counterexample:
     """n/R is not an integer for most R: n = 1001, and the printed R of a usual setting."""
     K = Float64()
-    at = Parameters(2, 5, 1, 1, 1, 1001, 1, "1e-5")
+    at = GuidedParameters(2, 5, 1, 1, 1, 1001, 1, "1e-5")
     R = rounds_printed(K, at)
     refused = _refused(lambda: exact_quotient(at.n, R))
     return Counterexample(
@@ -203,7 +204,7 @@ def the_last_round_is_wasted() -> Counterexample:
 def zero_rounds() -> Counterexample:
     """The printed R is 0 for small ρD/L0, although nd ≥ ρD/L0 holds."""
     K = Ball(96)
-    at = Parameters(2, 3, 1, "0.01", 1, 10, 1, "1e-5")
+    at = GuidedParameters(2, 3, 1, "0.01", 1, 10, 1, "1e-5")
     R = rounds_printed(K, at)
     shown = R == 0 and condition_printed(K, at) and _refused(lambda: check_rounds(R, at.n))
     return Counterexample(shown, f"n = {at.n}, d = {at.d}, ρD/L0 = 0.01: R = {R}, there is nothing to output", {"R": R})
@@ -213,7 +214,7 @@ def zero_rounds() -> Counterexample:
 def more_rounds_than_records() -> Counterexample:
     """nd ≥ ρD/L0 does not give R ≤ n: ε² ≤ κ̃κ²log(1/δ) is needed as well."""
     K = Ball(96)
-    at = Parameters(2, 100, 1, 1000, 1, 10, 10, "0.01")
+    at = GuidedParameters(2, 100, 1, 1000, 1, 10, 10, "0.01")
     R = rounds_printed(K, at)
     shown = condition_printed(K, at) and at.n < R
     return Counterexample(
@@ -484,7 +485,7 @@ def the_abstract_leaves_out_p_one() -> Counterexample:
     """The abstract extends the non-convex results to 1 < p ≤ 2; Theorem 20 and Table 1 cover p = 1 as well."""
     K = Float64()
     mu = gaussian_mu_safe(1, "1e-5")
-    found = guarantee(K, Parameters(1, 20, 1, 1, 1, 10**6, 1, "1e-5"), mu, 90)
+    found = guarantee(K, GuidedParameters(1, 20, 1, 1, 1, 10**6, 1, "1e-5"), mu, 90)
     row = table_rate(K, 1, 20, 10**6, 1)
     return Counterexample(
         found.informative and row > 0,

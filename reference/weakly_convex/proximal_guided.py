@@ -171,7 +171,35 @@ def proximally_guided(
     beta: Exact | Real | None = None,
     trace: Trace | None = None,
 ) -> Guided:
-    """Algorithm 6, corrected: p̄ and β for every d and p, A_sc on W ∩ B(w_r, R0), R−1 calls. μ-GDP as a whole."""
+    """Algorithm 6, corrected: p̄ and β for every d and p, A_sc on W ∩ B(w_r, R0), R−1 calls. μ-GDP as a whole.
+
+    Args:
+        K: the number system.
+        loss: a weakly convex loss with L0, ρ and p.
+        W: the feasible set.
+        dataset: n records (x, y).
+        rounds: R; every call of the solver reads ⌊n/(R−1)⌋ records.
+        plan: the phases of one call of the solver: points, steps, pull (`plan_solver` makes one).
+        mu: the privacy of the whole, μ-GDP; (ε,δ) by `privacy.gaussian_mu_safe`.
+        tape: the noise of the gradients and the index of the output.
+        start: w_1, the centre of W unless given.
+        beta: β unless the corrected 2κC²ρ.
+        trace: where the steps are noted, if given.
+
+    Returns:
+        The output, its index, all iterates, and how far the steps of the solver are from exact.
+
+    >>> from reference.numerics.numbers import Float64
+    >>> from reference.numerics.tape import SeededTape
+    >>> from reference.setting import Example, L2Ball, TanhRegression
+    >>> from reference.weakly_convex.strongly_convex import Phase
+    >>> K, data = Float64(), [Example((i % 3 / 4, 0.5), 1) for i in range(12)]
+    >>> found = proximally_guided(
+    ...     K, TanhRegression(1), L2Ball((0, 0), 4), data, rounds=3, plan=(Phase(4, 3),), mu=1, tape=SeededTape(0)
+    ... )
+    >>> [round(v, 3) for v in found.iterates[1]], found.index
+    ([0.566, -0.319], 1)
+    """
     check_rounds(rounds, len(dataset))
     at = scales(K, loss.p, W.dim, loss.L0, loss.rho)  # L1 [E5.1]
     modulus = at.weak  # [E5.2]
@@ -210,7 +238,7 @@ def mark_batch(trace: Trace | None, dataset: Sequence[Example], batch: Sequence[
 
 
 @dataclass(frozen=True)
-class Parameters:
+class GuidedParameters:
     """What Theorem 20 depends on: the setting, the sample size and the privacy target."""
 
     p: int | Fraction
@@ -223,12 +251,12 @@ class Parameters:
     delta: Exact
 
 
-def beta_printed(K: Numbers, at: Parameters) -> Real:
+def beta_printed(K: Numbers, at: GuidedParameters) -> Real:
     """2ρκ with the printed κ = min{1/(p−1), log d}."""
     return 2 * K(at.rho) * printed_kappas(K, at.p, at.d)[0]
 
 
-def rounds_real(K: Numbers, at: Parameters) -> Real:
+def rounds_real(K: Numbers, at: GuidedParameters) -> Real:
     """The minimum whose floor is the printed R: min{√(nDρ/(κL0)), (D(nε)²ρ/(κ̃κ²L0·d·log(1/δ)))^{1/3}}."""
     kappa, tilde = printed_kappas(K, at.p, at.d)
     n, D, L, rho = at.n, K(at.D), K(at.L), K(at.rho)
@@ -238,24 +266,24 @@ def rounds_real(K: Numbers, at: Parameters) -> Real:
     return K.min(first, K.power(cube, Fraction(1, 3)))
 
 
-def rounds_printed(K: Numbers, at: Parameters) -> int:
+def rounds_printed(K: Numbers, at: GuidedParameters) -> int:
     """⌊…⌋ of `rounds_real`: can be 0, and can exceed n."""
     return K.floor(rounds_real(K, at))
 
 
-def rounds_corrected(K: Numbers, at: Parameters) -> int:
+def rounds_corrected(K: Numbers, at: GuidedParameters) -> int:
     """The printed R held in [1, n]."""
     return max(1, min(at.n, rounds_printed(K, at)))
 
 
-def condition_printed(K: Numbers, at: Parameters) -> bool:
+def condition_printed(K: Numbers, at: GuidedParameters) -> bool:
     """nd ≥ ρD/L0: what the theorem supposes so that R ≤ n."""
     return K.le(K(at.rho) * K(at.D) / K(at.L), K(at.n * at.d))
 
 
 @claims("thm:nsmth_ncnvx", "printed")
 @claims("eqn:CTNSP_DP_prox", "printed")
-def printed_rate(K: Numbers, at: Parameters) -> Real:
+def printed_rate(K: Numbers, at: GuidedParameters) -> Real:
     """ϑ as printed, without its unknown constant."""
     kappa, tilde = printed_kappas(K, at.p, at.d)
     L, D, rho, n = K(at.L), K(at.D), K(at.rho), at.n
@@ -268,7 +296,7 @@ def printed_rate(K: Numbers, at: Parameters) -> Real:
 
 
 @claims("rem:nsmth_ncnvx", "printed")
-def remark_rate(K: Numbers, at: Parameters) -> Real:
+def remark_rate(K: Numbers, at: GuidedParameters) -> Real:
     """The remark's special forms of `printed_rate` for p = 1 and p = 2."""
     require(at.p in (1, 2), "p", at.p, "be 1 or 2", "the remark has no other case")
     L, D, rho, n = K(at.L), K(at.D), K(at.rho), at.n
@@ -357,7 +385,7 @@ class Guarantee:
 
 
 def guarantee(
-    K: Numbers, at: Parameters, mu: Exact, R: int, plan: Plan | None = None, max_gradients: int | None = None
+    K: Numbers, at: GuidedParameters, mu: Exact, R: int, plan: Plan | None = None, max_gradients: int | None = None
 ) -> Guarantee:
     """The tight bound with R rounds; the plan (of one call on ⌊n/(R−1)⌋ points) is planned where none is given.
 
@@ -387,7 +415,7 @@ def guarantee(
     )
 
 
-def best_guarantee(at: Parameters, mu: Exact, max_gradients: int | None = None) -> Guarantee:
+def best_guarantee(at: GuidedParameters, mu: Exact, max_gradients: int | None = None) -> Guarantee:
     """The R (on a grid of ratio √2) with the smallest bound, in binary64."""
     K = Float64()
 
@@ -399,7 +427,7 @@ def best_guarantee(at: Parameters, mu: Exact, max_gradients: int | None = None) 
 
 
 def regime(
-    at: Callable[[int], Parameters], mu: Exact, exponents: Sequence[int] = range(8, 31)
+    at: Callable[[int], GuidedParameters], mu: Exact, exponents: Sequence[int] = range(8, 31)
 ) -> tuple[int, Guarantee] | None:
     """The first n = 2^j at which the tight bound beats the a-priori radius, with its guarantee; None if none does."""
     for j in exponents:

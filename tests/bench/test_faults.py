@@ -21,14 +21,13 @@ import sample_checks
 import sample_work
 
 from audit.auditor.api import audit_dp
+from audit.auditor.targets import stored
 from audit.auditor.targets.command import ExecTarget
 from audit.auditor.targets.sampling import Pair, TargetError
-from audit.auditor.test import draws as longrun
 from audit.checks import job as main_job
 from audit.runtime import cluster as cluster_module
-from audit.runtime.cluster import local_cluster
+from audit.runtime.cluster import environment, local_cluster
 from audit.runtime.errors import InputError
-from audit.runtime.workers import environment
 from bench import faults as faults
 from bench.faults import Job
 
@@ -68,10 +67,10 @@ def test_kill_9_of_the_driver(seed: int, job: Job, timed: tuple[dict[str, Any], 
 
 
 @pytest.mark.parametrize("workers", [(), ("--workers", "2")], ids=["here", "2 workers"])
-def test_kill_9_while_the_journal_is_written(
+def test_kill_9_while_the_store_is_written(
     workers: tuple[str, ...], job: Job, undisturbed: dict[str, Any], tmp_path: Path
 ) -> None:
-    assert faults.killed_while_writing(job, tmp_path / "out", 2, *workers) == undisturbed
+    assert faults.killed_while_writing(job, tmp_path / "out", 1, *workers) == undisturbed
 
 
 def test_ctrl_c_and_a_clock_that_jumps(job: Job, undisturbed: dict[str, Any], tmp_path: Path) -> None:
@@ -98,7 +97,7 @@ def test_the_checks_of_the_main_job_on_a_cluster(cluster: Any) -> None:
     for scheduler in (None, cluster.scheduler_address):
         checks = [*sample_checks.GOOD[:2], sample_checks.BAD["dies"]]
         report = main_job.new_report("quick", 3, checks)
-        main_job.run(checks, report, 1, lambda result: None, scheduler=scheduler)
+        main_job.run(checks, report, main_job.pool(1, scheduler), lambda result: None)
         found.append([replace(result, seconds=0.0) for result in report.ordered()])
     assert found[0] == found[1]
     assert found[0][2].error == "the worker process died (exit code 7)"
@@ -109,7 +108,7 @@ def test_a_main_job_without_its_scheduler(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(cluster_module, "CONNECT", 0.3)
     report = main_job.new_report("quick", 3, sample_checks.GOOD[:1])
     with pytest.raises(InputError, match=r"no Dask scheduler answers there .* continue with --resume"):
-        main_job.run(sample_checks.GOOD[:1], report, 1, lambda result: None, scheduler="tcp://127.0.0.1:9")
+        main_job.run(sample_checks.GOOD[:1], report, main_job.pool(1, "tcp://127.0.0.1:9"), lambda result: None)
 
 
 @pytest.mark.linux("mounts a tmpfs")
@@ -117,7 +116,7 @@ def test_a_full_disk(job: Job, undisturbed: dict[str, Any]) -> None:
     try:
         assert faults.full_disk(job) == undisturbed
     except PermissionError as error:
-        pytest.skip(f"{error}; test_journal.py has a limit on files instead")
+        pytest.skip(f"{error}; test_store.py has a limit on files instead")
 
 
 def test_a_second_driver_and_a_forgotten_resume_are_refused(job: Job, tmp_path: Path) -> None:
@@ -129,7 +128,7 @@ def test_a_second_driver_and_a_forgotten_resume_are_refused(job: Job, tmp_path: 
     _, errors = second.communicate(timeout=60)
     faults.end(first)
     assert second.returncode == 2
-    assert "another run is at work in this folder" in errors
+    assert "another run is at work in this place" in errors
     words = [word for word in job.command(out) if word != "--resume"]
     third = subprocess.run(
         words, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(faults.ROOT)}
@@ -170,7 +169,7 @@ def test_what_cannot_be_combined(options: dict[str, Any], message: str) -> None:
         audited(**options)
 
 
-def test_a_journal_of_other_data_is_refused(tmp_path: Path) -> None:
+def test_a_store_of_other_data_is_refused(tmp_path: Path) -> None:
     audited(out=tmp_path)
     with pytest.raises(ValueError, match="of another run: seed was 0, now 1"):
         audited(out=tmp_path, resume=True, seed=1)
@@ -178,7 +177,7 @@ def test_a_journal_of_other_data_is_refused(tmp_path: Path) -> None:
         audit_dp(sample_work.laplace, [0.0], [2.0], epsilon=1.0, delta=1e-4, samples=20_000, out=tmp_path, resume=True)
 
 
-def test_a_journal_of_other_code_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_of_other_code_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Changed code may give the same burn-in and other test draws: that cannot be left to the burn-in to notice."""
     source = tmp_path / "changing_mechanism.py"
     source.write_text("def noisy(dataset, size, rng):\n    return sum(dataset) + rng.laplace(size=size)\n")
@@ -190,7 +189,7 @@ def test_a_journal_of_other_code_is_refused(tmp_path: Path, monkeypatch: pytest.
 
     assert resumed().to_dict() == resumed().to_dict() | {"seconds": ANY}
     with monkeypatch.context() as other:
-        other.setattr(longrun, "code_mark", lambda: "0" * 16)
+        other.setattr(stored, "code_mark", lambda: "0" * 16)
         with pytest.raises(ValueError, match="of another run: code of dpso was"):
             resumed()
     source.write_text(source.read_text() + "# changed\n")

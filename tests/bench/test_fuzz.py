@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import re
 from collections import Counter
@@ -17,6 +16,7 @@ import pytest
 
 from audit.cli.main import main
 from audit.runtime.files import DEEPEST, depth
+from audit.runtime.store import NAME
 from bench import fuzz as fuzz
 from bench.fuzz import Case, Sandbox
 
@@ -41,12 +41,12 @@ def test_holes_of_a_gigabyte_links_and_devices(tmp_path: Path) -> None:
         assert complaints(box, fuzz.special_cases()) == []
 
 
-def test_reports_that_are_nearly_right(tmp_path: Path) -> None:
+def test_stores_that_are_nearly_right(tmp_path: Path) -> None:
     with contextlib.redirect_stdout(io.StringIO()):
         assert main(["audit", "--only", ONLY, "--out", str(tmp_path / "good"), "--workers", "1"]) in (0, 1)
-    good = json.loads((tmp_path / "good" / "report.json").read_text())
     with Sandbox(tmp_path).entered() as box:
-        assert complaints(box, list(fuzz.report_cases(0, max(40, COUNT // 20), good, ONLY))) == []
+        cases = list(fuzz.store_cases(0, max(40, COUNT // 20), tmp_path / "good" / NAME, ONLY))
+        assert complaints(box, cases) == []
 
 
 def test_the_net_catches_what_it_should(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,6 +67,7 @@ def test_the_net_catches_what_it_should(tmp_path: Path, monkeypatch: pytest.Monk
         f"Path('elsewhere').write_text('x'); {fine}": "wrote",
         f"Path('../outside/precious').write_text('x'); {fine}": "wrote",
         f"Path('new').mkdir(); {fine}": "wrote",
+        f"import sqlite3; sqlite3.connect('file:new.sqlite?mode=rwc', uri=True).close(); {fine}": "wrote",
         f"Path('out').mkdir(exist_ok=True); Path('out/report.html').write_text('{fuzz.MARKUP}'); {fine}": "markup",
     }
     with Sandbox(tmp_path).entered() as box:
@@ -83,7 +84,7 @@ UNPICKLING = re.compile(r"pickle\.loads?\(|Unpickler|allow_pickle|\bmarshal\.|\b
 
 
 def test_nothing_is_unpickled_from_a_file() -> None:
-    """Three modules unpickle, each what a process that it started sends through a pipe; pickle.load takes stdin's."""
+    """Three modules unpickle, each what a process that it started, or that started it, sends through a pipe."""
     root = Path(fuzz.__file__).parents[1]
     found = {
         path.relative_to(root).as_posix(): sorted(set(UNPICKLING.findall(path.read_text(encoding="utf-8"))))
@@ -92,10 +93,9 @@ def test_nothing_is_unpickled_from_a_file() -> None:
     }
     assert {name: calls for name, calls in found.items() if calls} == {
         "audit/auditor/targets/isolate.py": ["pickle.loads("],
-        "audit/checks/job.py": ["pickle.load(", "pickle.loads("],
-        "audit/runtime/workers.py": ["pickle.loads("],
+        "audit/runtime/pool.py": ["pickle.loads("],
+        "audit/runtime/worker.py": ["pickle.loads("],
     }
-    assert "pickle.load(sys.stdin.buffer)" in (root / "audit/checks/job.py").read_text(encoding="utf-8")
 
 
 def test_depth_is_counted_without_recursion() -> None:

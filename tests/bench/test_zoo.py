@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from audit.auditor.lints.replay import gaussian_epsilon
 from bench.zoo import by_name, entries
-from bench.zoo.law import Law, discrete, gaussian_epsilon
+from bench.zoo.law import Law, discrete
 
 ALL = entries()
 NAMES = [e.name for e in ALL]

@@ -12,11 +12,11 @@ Array = np.ndarray
 
 
 TOLERANCE = 0.1
-"""Newton's method stops when a step gains less than this in total log-loss."""
+"""Newton's method stops when a step gains less than this in total log-loss: chosen; it decides power only."""
 
 
 @dataclass(frozen=True)
-class Fit:
+class LogisticFit:
     """Coefficients, their approximate covariance (the inverse Hessian) and the log evidence."""
 
     weights: Array
@@ -36,7 +36,7 @@ def fit_logistic(
     penalty: Array,
     steps: int = 15,
     start: Array | None = None,
-) -> Fit:
+) -> LogisticFit:
     """Minimise Σ log-loss + ½ Σ penalty_j β_j², where row i stands for counts_i draws, ones_i of them of label 1.
 
     Newton steps with halving: the objective never rises, so a separable sample ends at the penalised optimum. Single
@@ -67,7 +67,7 @@ def fit_logistic(
         if previous - value < TOLERANCE:
             break
     covariance = linalg.inv(hessian, check_finite=False)
-    return Fit(beta, covariance, _evidence(value, penalty, hessian))
+    return LogisticFit(beta, covariance, _evidence(value, penalty, hessian))
 
 
 def predict(design: Array, beta: Array) -> Array:
@@ -82,12 +82,12 @@ def _evidence(value: float, penalty: Array, hessian: Array) -> float:
 
 def fit_best(
     design: Array, ones: Array, counts: Array, penalty: Array, fixed: Array, strengths: Sequence[float]
-) -> tuple[Fit, float]:
+) -> tuple[LogisticFit, float]:
     """The fit whose multiple of the penalty, plus the fixed one, has the largest evidence, and that multiple.
 
     From the strongest penalty down, each fit starting from the one before, until the evidence falls.
     """
-    best: tuple[Fit, float] | None = None
+    best: tuple[LogisticFit, float] | None = None
     for strength in sorted(strengths, reverse=True):
         start = best[0].weights if best else None
         fit = fit_logistic(design, ones, counts, penalty * strength + fixed, start=start)

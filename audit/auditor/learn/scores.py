@@ -15,7 +15,7 @@ import numpy as np
 from scipy import special
 
 from audit.auditor.learn.features import Encoder, with_summaries
-from audit.auditor.learn.logistic import Fit, fit_best, fit_logistic, predict
+from audit.auditor.learn.logistic import LogisticFit, fit_best, fit_logistic, predict
 from audit.auditor.learn.wide import WIDE, Reducer
 from audit.auditor.terms.outputs import Table, fit_width
 from audit.runtime.threads import single_threaded
@@ -23,9 +23,13 @@ from audit.runtime.threads import single_threaded
 Array = np.ndarray
 
 FOLDS = 4
+"""Parts of the burn-in, each scored by a fit to the others: chosen for power; more take longer."""
 STRENGTHS = (0.3, 3.0, 30.0, 300.0, 3000.0)
-CELLN = 0.5
+"""Multiples of the penalty that the evidence chooses from: decades around what few and many draws ask for."""
+REPEAT_ERROR = 0.5
+"""The standard error of a repeated output's own log-odds, 1/√(np(1 − p)), is multiplied by this: chosen for power."""
 SHRINKAGE = np.array([1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 3000.0])
+"""Numbers of draws that the regression may count for a repeated output; the likelihood chooses."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Score:
 
     reducer: Reducer | None
     encoder: Encoder
-    fit: Fit
+    fit: LogisticFit
     cells: Cells
     width: int
     strength: float
@@ -150,7 +154,7 @@ class Cells:
         ]
         a = SHRINKAGE[int(np.argmax(fits))]
         p = (k + a * prior) / (n + a)
-        return Cells(keys, special.logit(p), n / (n + a), CELLN / np.sqrt(n * p * (1 - p) + 1))
+        return Cells(keys, special.logit(p), n / (n + a), REPEAT_ERROR / np.sqrt(n * p * (1 - p) + 1))
 
     def refine(self, keys: Array, logits: Array, errors: Array) -> tuple[Array, Array]:
         """Log-odds and standard errors, the cells' own where there is a cell."""

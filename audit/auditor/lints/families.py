@@ -68,7 +68,7 @@ CHOICES = frozenset({"choice", "choices", "sample", "permutation", "permuted", "
 
 
 @dataclass(frozen=True)
-class Parameters:
+class NoiseParameters:
     """A noise call in normal form. `named_scale`: the caller gave the scale (or its like), not only a location."""
 
     distribution: str
@@ -77,7 +77,7 @@ class Parameters:
     named_scale: bool
 
 
-def parameters(method: str, args: tuple[Any, ...], kwargs: dict[str, Any], python: bool = False) -> Parameters:
+def parameters(method: str, args: tuple[Any, ...], kwargs: dict[str, Any], python: bool = False) -> NoiseParameters:
     """Read the arguments of a random function."""
     distribution, names = (PYTHON if python else SIGNATURES)[method]
     given = dict(zip(names, args, strict=False))
@@ -85,19 +85,19 @@ def parameters(method: str, args: tuple[Any, ...], kwargs: dict[str, Any], pytho
     return in_normal_form(distribution, given)
 
 
-def in_normal_form(distribution: str, given: dict[str, Any]) -> Parameters:
+def in_normal_form(distribution: str, given: dict[str, Any]) -> NoiseParameters:
     """Location and scale of a distribution from its own parameters."""
     if distribution == "uniform":
         low, high = given.get("low", 0.0), given.get("high", 1.0)
-        return Parameters(distribution, low, np.subtract(high, low), True)
+        return NoiseParameters(distribution, low, np.subtract(high, low), True)
     if distribution == "exponential" and "rate" in given:
-        return Parameters(distribution, 0.0, 1.0 / given["rate"], True)
+        return NoiseParameters(distribution, 0.0, 1.0 / given["rate"], True)
     if distribution == "multivariate_normal":
-        return Parameters(
+        return NoiseParameters(
             distribution, given["mean"], np.sqrt(np.diagonal(np.asarray(given["cov"], dtype=float))), True
         )
     named = "scale" in given or "loc" not in given
-    return Parameters(distribution, given.get("loc", 0.0), given.get("scale", 1.0), named)
+    return NoiseParameters(distribution, given.get("loc", 0.0), given.get("scale", 1.0), named)
 
 
 def unit(value: Any, loc: Any, scale: Any) -> Any:

@@ -12,7 +12,7 @@ from audit.auditor.targets.containment import MechanismTimeout
 from audit.auditor.targets.isolate import IsolatedTarget, in_child
 from audit.auditor.targets.run import Run
 from audit.auditor.targets.sampling import CHECK, BlockName, CallableTarget, Pair, Target, TargetError
-from audit.auditor.terms.outputs import Raised
+from audit.auditor.terms.leaves import Raised
 from audit.auditor.terms.result import Finding
 
 SHARE = 0.11

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.auditor.lints.families import ADDITIVE, CHOICES, PYTHON, SIGNATURES, Parameters, parameters, unit
+from audit.auditor.lints.families import ADDITIVE, CHOICES, PYTHON, SIGNATURES, NoiseParameters, parameters, unit
 from audit.auditor.lints.noise import Origin, plain, wrap
 from audit.auditor.lints.patches import Patches
 
@@ -81,7 +81,7 @@ class NoiseCall:
 
 
 @dataclass
-class Trace:
+class RecordedRun:
     """Everything that one run of a mechanism drew."""
 
     calls: list[NoiseCall] = field(default_factory=list)
@@ -131,8 +131,8 @@ class Recorder:
     def __init__(self, holders: tuple[Any, ...] = ()):
         self._holders = holders
         self._patches = Patches()
-        self._trace: Trace | None = None
-        self._script: Trace | None = None
+        self._trace: RecordedRun | None = None
+        self._script: RecordedRun | None = None
         self._inside = False
 
     def __enter__(self) -> Recorder:
@@ -148,16 +148,16 @@ class Recorder:
 
     # ------------------------------------------------------------------------------------------- running
 
-    def record(self, run: Callable[[], Any]) -> Trace:
+    def record(self, run: Callable[[], Any]) -> RecordedRun:
         """Run and keep what was drawn. An exception is part of the trace."""
         return self._run(run, None)
 
-    def replay(self, run: Callable[[], Any], script: Trace) -> Trace:
+    def replay(self, run: Callable[[], Any], script: RecordedRun) -> RecordedRun:
         """Run with the draws, and the noisy sums, of an earlier trace."""
         return self._run(run, script)
 
-    def _run(self, run: Callable[[], Any], script: Trace | None) -> Trace:
-        trace = self._trace = Trace()
+    def _run(self, run: Callable[[], Any], script: RecordedRun | None) -> RecordedRun:
+        trace = self._trace = RecordedRun()
         self._script = script
         try:
             trace.output = plain(run())
@@ -186,7 +186,7 @@ class Recorder:
             try:
                 known = parameters(method, args, kwargs, source.startswith("random"))
             except (TypeError, ValueError, KeyError, ZeroDivisionError):
-                known = Parameters("unknown", 0.0, 1.0, True)
+                known = NoiseParameters("unknown", 0.0, 1.0, True)
             return self._draw(source, method, known, original(*args, **kwargs))
         finally:
             self._inside = False
@@ -202,16 +202,16 @@ class Recorder:
             try:
                 _, loc, scale, _ = distribution._parse_args_rvs(*args, **quiet)
             except (TypeError, ValueError, AttributeError):
-                return self._draw("scipy.stats", distribution.name, Parameters("unknown", 0.0, 1.0, True), value)
+                return self._draw("scipy.stats", distribution.name, NoiseParameters("unknown", 0.0, 1.0, True), value)
             name = {"norm": "normal", "expon": "exponential", "gumbel_r": "gumbel"}.get(
                 distribution.name, distribution.name
             )
             named = "scale" in kwargs or len(args) > 1 or not _nonzero(loc)
-            return self._draw("scipy.stats", distribution.name, Parameters(name, loc, scale, named), value)
+            return self._draw("scipy.stats", distribution.name, NoiseParameters(name, loc, scale, named), value)
         finally:
             self._inside = False
 
-    def _draw(self, source: str, method: str, known: Parameters, value: Any) -> Any:
+    def _draw(self, source: str, method: str, known: NoiseParameters, value: Any) -> Any:
         trace = self._trace
         assert trace is not None
         loc, scale = plain(known.loc), plain(known.scale)
@@ -242,7 +242,9 @@ class Recorder:
         count = int(pool) if isinstance(pool, int | np.integer) else len(pool)
         weighted = kwargs.get("p") is not None or kwargs.get("weights") is not None or len(rest) >= 3
         if weighted or method == "permuted" or kwargs.get("axis"):
-            return self._draw(source, method, Parameters("choice", 0.0, 1.0, True), original(pool, *rest, **kwargs))
+            return self._draw(
+                source, method, NoiseParameters("choice", 0.0, 1.0, True), original(pool, *rest, **kwargs)
+            )
         if method == "shuffle":
             positions = self._order(count)
         elif source.startswith("random"):

@@ -32,28 +32,30 @@ from typing import Any
 import numpy as np
 from scipy import optimize, special
 
-from audit.auditor.lints.recorder import Addition, NoiseCall, Trace
+from audit.auditor.lints.recorder import Addition, NoiseCall, RecordedRun
 from audit.auditor.lints.subject import Subject
 from audit.auditor.terms.claim import Claim
-from audit.auditor.terms.naming import listed, names
-from audit.auditor.terms.outputs import flatten
+from audit.auditor.terms.leaves import flatten, listed, names
 from audit.auditor.terms.result import Finding
 
 REPLAYS = 3
-"""Recorded runs that are replayed."""
+"""Recorded runs that are replayed: chosen; each also shows whether a run can be repeated at all."""
 RANDOM_REPLAYS = 24
-"""The same when records are chosen at random, or a sum differs in some runs only."""
+"""The same when records are chosen at random, or a sum differs in some runs only: chosen; a record met in all
+of them takes part with a probability of about 3/4 or more (SHARE_LEVEL).
+"""
 MOST_REPLAYS = 60
-"""The same when they are, and no difference has been met: the record may not have been chosen."""
-SURE = 1e-3
-"""Error level of the lower limit on how often a record takes part."""
+"""The same when they are, and no difference has been met: the record may not have been chosen. Chosen for speed."""
+SHARE_LEVEL = 1e-3
+"""Error level of the lower limit on how often a record takes part: chosen; smaller levels find less."""
 SLACK = 1e-9
+"""Relative room for rounding: sums of a million doubles err by less."""
 BOUNDED = ("laplace", "exponential", "logistic", "gumbel")
 """Noise whose loss is at most sensitivity/scale."""
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparedSum:
     """One sum on both sides."""
 
     call: NoiseCall
@@ -82,9 +84,9 @@ class Comparison:
 class Replayed:
     """A recorded run, its neighbour on the same draws, and the sums of both."""
 
-    first: Trace
-    second: Trace
-    comparisons: list[Comparison] = field(default_factory=list)
+    first: RecordedRun
+    second: RecordedRun
+    comparisons: list[ComparedSum] = field(default_factory=list)
 
     def followed(self, size: int | None) -> bool:
         """Whether every draw was followed to a sum that depends on the data, or chose among the records.
@@ -119,7 +121,7 @@ def _near(p: Any, q: Any) -> bool:
     return isinstance(p, float) and isinstance(q, float) and math.isclose(p, q, rel_tol=SLACK, abs_tol=SLACK)
 
 
-def replay(subject: Subject, scripts: Sequence[Trace]) -> list[Replayed]:
+def replay(subject: Subject, scripts: Sequence[RecordedRun]) -> list[Replayed]:
     """Replay recorded runs of the dataset: on the dataset itself (a control) and on the neighbour."""
     usable = [s for s in scripts if s.error is None]
     chosen = any(c.distribution == "choice" or c.hidden for s in usable for c in s.calls)
@@ -143,7 +145,7 @@ def replay(subject: Subject, scripts: Sequence[Trace]) -> list[Replayed]:
     return out
 
 
-def _reproduces(subject: Subject, script: Trace) -> bool:
+def _reproduces(subject: Subject, script: RecordedRun) -> bool:
     """Whether the dataset gives the same sums and output on the same draws: if not, some randomness is out of sight."""
     control = subject.replay(0, script)
     if control.diverged is not None or control.error is not None or len(control.additions) != len(script.additions):
@@ -151,7 +153,7 @@ def _reproduces(subject: Subject, script: Trace) -> bool:
     return _close(control.output, script.output) and not any(c.differs for c in _compare(script, control))
 
 
-def _compare(first: Trace, second: Trace) -> list[Comparison]:
+def _compare(first: RecordedRun, second: RecordedRun) -> list[ComparedSum]:
     out = []
     for a, b in zip(first.calls, second.calls, strict=False):
         if (a.method, a.shape, a.site) != (b.method, b.shape, b.site):
@@ -160,7 +162,7 @@ def _compare(first: Trace, second: Trace) -> list[Comparison]:
             continue
         if np.any(np.asarray(a.loc) != np.asarray(b.loc)):
             difference = np.asarray(b.loc, dtype=float) - np.asarray(a.loc, dtype=float)
-            out.append(Comparison(a, difference, a.scale, b.scale, np.shape(a.value), True, a.value))
+            out.append(ComparedSum(a, difference, a.scale, b.scale, np.shape(a.value), True, a.value))
     for x, y in zip(first.additions, second.additions, strict=False):
         if x.call != y.call or np.shape(x.quantity) != np.shape(y.quantity):
             break
@@ -168,10 +170,10 @@ def _compare(first: Trace, second: Trace) -> list[Comparison]:
     return sorted(out, key=lambda c: c.call.index)
 
 
-def _sum(call: NoiseCall, x: Addition, y: Addition) -> Comparison:
+def _sum(call: NoiseCall, x: Addition, y: Addition) -> ComparedSum:
     with np.errstate(all="ignore"):
         difference = np.asarray(y.quantity, dtype=float) - np.asarray(x.quantity, dtype=float)
-    return Comparison(call, np.nan_to_num(difference), x.scale, y.scale, x.noise_shape, result=x.result)
+    return ComparedSum(call, np.nan_to_num(difference), x.scale, y.scale, x.noise_shape, result=x.result)
 
 
 # ------------------------------------------------------------------------------------------------ loss of one sum
@@ -186,7 +188,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     if mu <= 0 or excess(0.0) <= 0:
         return 0.0
     top = mu * mu / 2 + 40 * mu
-    return math.inf if delta <= 0 or excess(top) > 0 else float(optimize.brentq(excess, 0.0, top, xtol=1e-9))
+    return math.inf if delta <= 0 or excess(top) > 0 else float(optimize.brentq(excess, 0.0, top, xtol=1e-12))
 
 
 def laplace_epsilon(ratio: float, delta: float) -> float:
@@ -195,7 +197,7 @@ def laplace_epsilon(ratio: float, delta: float) -> float:
 
 
 GRID = 2**14
-"""Steps from 0 to the largest loss of a vector."""
+"""Steps from 0 to the largest loss of a vector: losses are rounded down by at most a step each."""
 
 
 def laplace_vector_epsilon(ratios: np.ndarray, delta: float) -> float:
@@ -224,7 +226,7 @@ def laplace_vector_epsilon(ratios: np.ndarray, delta: float) -> float:
     return float(optimize.brentq(excess, 0.0, total)) if excess(0.0) > 0 else 0.0
 
 
-def loss(comparison: Comparison, delta: float, leaves: int) -> float:
+def loss(comparison: ComparedSum, delta: float, leaves: int) -> float:
     """ε of one sum at this δ; 0 where nothing can be said."""
     scale = np.asarray(comparison.scale, dtype=float)
     difference = np.asarray(comparison.difference, dtype=float)
@@ -242,7 +244,7 @@ def loss(comparison: Comparison, delta: float, leaves: int) -> float:
     return laplace_epsilon(float(ratios.max()), delta) if family in BOUNDED else 0.0
 
 
-def _shared(comparison: Comparison) -> bool:
+def _shared(comparison: ComparedSum) -> bool:
     """Whether one draw hides several numbers, and they move differently: their differences are in the open."""
     noise = int(np.prod(comparison.noise_shape, dtype=int))
     if noise >= np.size(comparison.difference):
@@ -250,7 +252,7 @@ def _shared(comparison: Comparison) -> bool:
     return bool(np.ptp(comparison.difference) > SLACK)
 
 
-def _scale_loss(comparison: Comparison) -> float:
+def _scale_loss(comparison: ComparedSum) -> float:
     """ε of two scales of the same noise around the same number: unbounded for noise with light tails.
 
     Noise with polynomial tails may be on a scale that depends on the data (smooth sensitivity: Nissim, Raskhodnikova,
@@ -330,14 +332,14 @@ def _together(runs: Sequence[Replayed], claim: Claim) -> list[Finding]:
     return []
 
 
-def _published(run: Replayed) -> list[Comparison]:
+def _published(run: Replayed) -> list[ComparedSum]:
     """The sums whose results stand in the output, number by number, and whose quantities differ."""
     shown = {x for x in flatten(run.first.output)[0] if isinstance(x, float)}
     sums = [c for c in run.comparisons if c.differs and c.same_scale and not _shared(c)]
     return [c for c in sums if shown.issuperset(np.asarray(c.result, dtype=float).ravel().tolist())]
 
 
-def _in_one(sums: Sequence[Comparison]) -> np.ndarray:
+def _in_one(sums: Sequence[ComparedSum]) -> np.ndarray:
     """The moves of all these sums, each in units of its noise, that are not zero."""
     parts = [np.abs(np.asarray(c.difference / np.asarray(c.scale, dtype=float), dtype=float)).ravel() for c in sums]
     moved = np.concatenate([*parts, np.zeros(0)])
@@ -350,7 +352,7 @@ def _chooses(run: Replayed) -> bool:
 
 def _share(met: int, runs: int) -> float:
     """A lower confidence limit on how often the difference is there (Clopper–Pearson)."""
-    return float(special.betaincinv(met, runs - met + 1, SURE))
+    return float(special.betaincinv(met, runs - met + 1, SHARE_LEVEL))
 
 
 def _batch_share(runs: Sequence[Replayed], call: int, size: int | None) -> float:
@@ -382,7 +384,7 @@ def _norm(entries: np.ndarray, distribution: str, leaves: int) -> float:
     return float(entries.sum() if distribution == "laplace" else entries.max())
 
 
-def _too_small(c: Comparison, found: float, claim: Claim, share: float, leaves: int) -> Finding:
+def _too_small(c: ComparedSum, found: float, claim: Claim, share: float, leaves: int) -> Finding:
     difference = np.asarray(c.difference, dtype=float)
     norm = _norm(np.abs(difference), c.call.distribution, leaves)
     scale = float(np.max(np.asarray(c.scale, dtype=float)))

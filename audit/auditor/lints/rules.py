@@ -22,31 +22,35 @@ import numpy as np
 from scipy import special, stats
 
 from audit.auditor.lints.preflight import MUTATES_INPUT
-from audit.auditor.lints.recorder import NoiseCall, Recorder, Trace
+from audit.auditor.lints.recorder import NoiseCall, RecordedRun, Recorder
 from audit.auditor.lints.replay import Replayed, replay, replay_findings
 from audit.auditor.lints.subject import Subject
 from audit.auditor.targets.containment import Watch, contained
 from audit.auditor.targets.sampling import CallableTarget, Pair
 from audit.auditor.terms.claim import Claim
-from audit.auditor.terms.naming import listed, names
+from audit.auditor.terms.leaves import UNREAD, Raised, flatten, listed, names
 from audit.auditor.terms.options import Make
-from audit.auditor.terms.outputs import EXACT_BITS, UNREAD, Raised, Table, flatten, tabulate
+from audit.auditor.terms.outputs import EXACT_BITS, Table, tabulate
 from audit.auditor.terms.result import Finding
 
 LEVEL = 1e-6
+"""The chance of a false finding, at most: a suite of a thousand lints raises one in a thousand runs."""
 CALLS = 24
-"""Recorded calls a side, at least."""
+"""Recorded calls a side where the budget allows: at ε = 1 "always here, never there" needs 23."""
 MOST_CALLS = 60
+"""Recorded calls a side at most: chosen for speed; they suffice up to ε = 2.1."""
 FEWEST_CALLS = 3
+"""Recorded calls a side whatever the budget: without a few nothing can be said."""
 ENOUGH_REPLAYS = 8
-"""Equal outputs on equal draws count as independence of the data after this many."""
+"""Equal outputs on equal draws count as independence of the data after this many: chosen; a remark, no test."""
 STEP = 16.0
-"""ε is multiplied by this to see how the noise responds."""
+"""ε is multiplied by this to see how the noise responds: chosen; large, so that ranks tell few outputs apart."""
 MORE = 8
 """Calls at the larger ε beyond those at the claimed one: the rank test needs about 60 in all."""
 SMALL_SEEDS = 2**16
+"""Seeds that are all below this are too few states for noise: 8 fresh 32-bit seeds are with a chance of 2⁻¹²⁸."""
 
-Runs = tuple[list[Trace], list[Trace]]
+Runs = tuple[list[RecordedRun], list[RecordedRun]]
 """Recorded runs on the dataset and on the neighbour."""
 
 
@@ -148,7 +152,7 @@ def enough_calls(claim: Claim) -> int:
 # ----------------------------------------------------------------------------------------------- outputs
 
 
-def _outcome(trace: Trace) -> Any:
+def _outcome(trace: RecordedRun) -> Any:
     return Raised(trace.error) if trace.error else trace.output
 
 
@@ -247,7 +251,7 @@ def _seeds(runs: Runs) -> list[Finding]:
     return [Finding("reseeded", f"noise repeats from call to call{where}{how}", {"seeds": sorted(set(values))[:8]})]
 
 
-def _repeated_noise(traces: Sequence[Trace]) -> str | None:
+def _repeated_noise(traces: Sequence[RecordedRun]) -> str | None:
     """A line whose continuous noise, once added to something, was drawn twice."""
     seen: set[tuple[str, bytes]] = set()
     for trace in traces:
@@ -263,7 +267,7 @@ def _repeated_noise(traces: Sequence[Trace]) -> str | None:
     return None
 
 
-def _noise_follows(traces: Sequence[Trace]) -> bool:
+def _noise_follows(traces: Sequence[RecordedRun]) -> bool:
     """Whether the seeded runs draw noise at all, and outputs are not all different for another reason."""
     return any(t.noise and t.seeds for t in traces)
 
@@ -368,7 +372,7 @@ def _no_effect(replays: Sequence[Replayed]) -> list[Finding]:
 def _response(
     make: Make,
     subject: Subject,
-    base: list[Trace],
+    base: list[RecordedRun],
     replays: Sequence[Replayed],
     epsilon: float,
 ) -> tuple[list[Finding], int]:
@@ -383,7 +387,7 @@ def _response(
     return findings, other.calls
 
 
-def _effective(traces: Sequence[Trace]) -> dict[str, float]:
+def _effective(traces: Sequence[RecordedRun]) -> dict[str, float]:
     """The scale of the noise added at each line, in the first run that reached it; hidden draws are left out."""
     scales: dict[str, float] = {}
     for trace in traces:
@@ -397,7 +401,7 @@ def _effective(traces: Sequence[Trace]) -> dict[str, float]:
     return scales
 
 
-def _all_shrink(base: Sequence[Trace], larger: Sequence[Trace]) -> bool:
+def _all_shrink(base: Sequence[RecordedRun], larger: Sequence[RecordedRun]) -> bool:
     """Whether every line that draws noise draws less of it at the larger ε, whatever becomes of it.
 
     Then a wider output is not more noise: objective perturbation, for one, regularises less at a larger ε.
@@ -416,7 +420,7 @@ def _is_sum(call: NoiseCall) -> bool:
     return bool(np.any(np.asarray(call.loc) != 0))
 
 
-def _scales(base: list[Trace], larger: list[Trace], carries: set[str], epsilon: float) -> list[Finding]:
+def _scales(base: list[RecordedRun], larger: list[RecordedRun], carries: set[str], epsilon: float) -> list[Finding]:
     before, after = _effective(base), _effective(larger)
     for site in before.keys() & after.keys():
         at = (
@@ -430,7 +434,7 @@ def _scales(base: list[Trace], larger: list[Trace], carries: set[str], epsilon: 
     return []
 
 
-def _spread(base: list[Trace], larger: list[Trace], epsilon: float) -> list[Finding]:
+def _spread(base: list[RecordedRun], larger: list[RecordedRun], epsilon: float) -> list[Finding]:
     """A rank test of the distances from the median, for the first number of the output that varies."""
     rows = [[flatten(_outcome(t))[0] for t in traces] for traces in (base, larger)]
     width = min(len(r) for side in rows for r in side)

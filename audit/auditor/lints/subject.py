@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.auditor.lints.recorder import Recorder, Trace
+from audit.auditor.lints.recorder import RecordedRun, Recorder
 from audit.auditor.targets.containment import Watch
 from audit.auditor.targets.isolate import tick
 from audit.auditor.targets.sampling import CallableTarget, Pair, copier
@@ -56,11 +56,11 @@ class Subject:
         seen = records(self.pair.dataset)
         return None if seen is None else len(seen)
 
-    def record(self, side: int) -> Trace:
+    def record(self, side: int) -> RecordedRun:
         """A fresh run."""
         return self.recorder.record(self._runner(side))
 
-    def replay(self, side: int, script: Trace) -> Trace:
+    def replay(self, side: int, script: RecordedRun) -> RecordedRun:
         """A run on the draws of an earlier one."""
         return self.recorder.replay(self._runner(side), script)
 

@@ -24,18 +24,34 @@ from audit.auditor.terms.relation import same
 from audit.auditor.terms.result import Finding
 
 SHARE = 0.25
-"""Of all draws, the part that the search may use."""
+"""Of all draws, the part that the search may use: chosen for power; the test has the rest."""
 LEAST_GAIN = 0.05
 """Of log-odds that a move must gain to be kept: chosen, about the noise of an estimate; it decides power only."""
 FIRST_LOOK = 200
-"""Draws on a pair before it is compared with others."""
+"""Draws on a pair before it is compared with others: chosen for power."""
 
 
 @dataclass(frozen=True)
 class Space:
-    """A set of datasets: so many records, each a number or a vector within bounds, or one of `choices`.
+    """A set of datasets to look for a pair of neighbours in: `audit_dp(mechanism, Space(…), neighbours="search", …)`.
 
-    `special` are further values worth trying (clip thresholds, NaN, infinities); `relation` says how neighbours differ.
+    Attributes:
+        records: how many records a dataset has.
+        low: the smallest value of a number.
+        high: the largest.
+        dim: coordinates of a record; 0 for a plain number.
+        integer: whether numbers are whole.
+        choices: the records that there are, in place of numbers.
+        special: further values worth trying: clip thresholds, NaN, infinities.
+        relation: how neighbours differ, "replace-one" or "add-remove".
+        extra: anything else, for the caller's own use; it is not looked at.
+
+    >>> from dpso import audit_dp
+    >>> def count(dataset, size, rng):
+    ...     return sum(x > 5 for x in dataset) + rng.laplace(scale=0.2, size=size)
+    >>> result = audit_dp(count, Space(records=3, high=10.0), neighbours="search", epsilon=1.0, samples=4000)
+    >>> result.verdict, "searched" in {finding.kind for finding in result.findings}
+    ('violated', True)
     """
 
     records: int = 4

@@ -13,6 +13,10 @@ odd-one-out    all records alike but one: mini-batches, whose random choice hide
 tie            the change makes two scores equal: selections, `argmax`
 add, remove    one record more or less: division by the number of records, lengths
 =============  =================================================================================================
+
+>>> from dpso import pairs
+>>> sorted(pairs.KINDS)[:3]
+['add', 'extreme', 'label-flip']
 """
 
 from __future__ import annotations
@@ -27,12 +31,24 @@ Array = np.ndarray
 Data = tuple[Array, Array | None]
 
 SIZES = (1, 2, 4, 20)
+"""Numbers of records, unless said: chosen; most bugs show on few records, those of mini-batches on more."""
 EXTREME = 100.0
+"""How far outside the radius an extreme record lies: chosen; anything much larger than 1 shows a missing clip."""
 
 
 @dataclass(frozen=True)
 class NamedPair:
-    """Two neighbours and what distinguishes them."""
+    """Two neighbours and what distinguishes them.
+
+    Attributes:
+        name: what the pair is called, e.g. in the columns of a grid.
+        dataset: one dataset.
+        neighbour: the same with one record changed.
+        relation: under which they are neighbours, "replace-one" or "add-remove".
+
+    >>> NamedPair("one more", [0.0], [0.0, 1.0], "add-remove").relation
+    'add-remove'
+    """
 
     name: str
     dataset: Any
@@ -142,8 +158,22 @@ def neighbour_pairs(
     neighbours: str = "replace-one",
     seed: int = 0,
 ) -> list[NamedPair]:
-    """Pairs of each kind and size. Without `kinds`, all kinds of the relation; kinds that make no sense for a size
-    are left out.
+    """Pairs of neighbours of each kind and size; kinds that make no sense for a size are left out.
+
+    Args:
+        kinds: names of kinds (see the table of `dpso.pairs`); without them, all kinds of the relation.
+        sizes: numbers of records.
+        dim: coordinates of a record.
+        radius: the largest norm of a record (but for the kind "extreme").
+        labels: whether a dataset is (X, y) with labels of ±1, or X alone.
+        neighbours: the relation, "replace-one" or "add-remove".
+        seed: makes the records repeatable.
+
+    Returns:
+        A list of `NamedPair`.
+
+    >>> [pair.name for pair in neighbour_pairs(["sign-flip", "zero"], sizes=[1, 4])]
+    ['sign-flip, n=1', 'zero, n=1', 'sign-flip, n=4', 'zero, n=4']
     """
     wanted = [k for k, (relation, _) in KINDS.items() if relation == neighbours] if kinds is None else list(kinds)
     unknown = [k for k in wanted if k not in KINDS]

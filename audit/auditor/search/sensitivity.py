@@ -24,7 +24,20 @@ SLACK = 1e-9
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The largest value found, where, and whether it exceeds the claim. Prints as one paragraph."""
+    """The largest value found, where, and whether it exceeds the claim. Prints as one paragraph.
+
+    Attributes:
+        verdict: "exceeded" (the witness proves it) or "within" (the search did not get higher).
+        largest: the largest value found.
+        claimed: what is claimed.
+        witness: where it was found: a pair of datasets, or the input (w, x, y) of an oracle.
+        evaluations: how many pairs or inputs were tried.
+        seed: makes the search repeatable.
+        what: what was measured.
+
+    >>> SearchResult("within", 0.5, 1.0, None, 10, 0).exceeded
+    False
+    """
 
     verdict: str
     largest: float
@@ -81,10 +94,27 @@ def audit_sensitivity(
 ) -> SearchResult:
     """The largest ‖query(D) − query(D')‖ found over neighbours, with its pair.
 
-    `neighbours` is a list of pairs (D, D'), a hypothesis strategy of pairs, or a callable that makes a pair (from a
-    `numpy.random.Generator` if it takes an argument). The search climbs: strategies are driven towards larger values;
-    records of listed or generated pairs are recombined, so that new datasets consist of records that occurred; with
-    `bounds`, numeric records also move, within the bounds.
+    The search climbs: strategies are driven towards larger values; records of listed or generated pairs are recombined,
+    so that new datasets consist of records that occurred.
+
+    Args:
+        query: a deterministic function of a dataset that returns numbers.
+        neighbours: a list of pairs (D, D'), a hypothesis strategy of pairs, or a callable that makes a pair (from a
+            `numpy.random.Generator` if it takes an argument).
+        claimed: the claimed sensitivity.
+        norm: p of the norm, at least 1, or inf.
+        budget: pairs to evaluate.
+        seed: makes the search repeatable.
+        bounds: (low, high), within which numeric records may move, too.
+
+    Returns:
+        A `SearchResult`.
+
+    >>> def mean(dataset):
+    ...     return sum(dataset) / len(dataset)
+    >>> result = audit_sensitivity(mean, [([0.0, 0.5], [0.2, 0.5])], claimed=0.25, bounds=(0.0, 1.0), budget=500)
+    >>> result.verdict, round(result.largest, 2)
+    ('exceeded', 0.5)
     """
     _check(claimed, budget)
     if not callable(query):
@@ -275,7 +305,28 @@ def audit_oracle(
 
     f(w, (x, y)) = loss(⟨w, x⟩, y), convex and L0-Lipschitz in its first argument; f_β is its Moreau smoothing, so the
     exact gradient is β(m − u*)x with m = ⟨w, x⟩ and u* the minimiser of loss(u, y) + (β/2)(u − m)². The search climbs
-    over w, ‖x‖₂ ≤ R and the labels; |⟨w, x⟩| goes up to `reach` (default 2 + 4L0/β).
+    over w, ‖x‖₂ ≤ R and the labels.
+
+    Args:
+        oracle: called as oracle(w, x, y) with numpy vectors; returns a gradient.
+        loss: the function loss(u, y) of the margin u and the label; mpmath numbers as u make the comparison sharper.
+        beta: β, the parameter of the smoothing.
+        alpha: the claimed accuracy.
+        L0: the Lipschitz constant of the loss.
+        R: the largest norm of x.
+        budget: inputs to evaluate.
+        seed: makes the search repeatable.
+        dim: the dimension of w and x.
+        labels: the labels that occur.
+        reach: how far |⟨w, x⟩| goes; 2 + 4·L0/β unless said.
+
+    Returns:
+        A `SearchResult`.
+
+    >>> def clipped(w, x, y):  # the exact gradient of the smoothed absolute value, for β = 1
+    ...     return max(-1.0, min(1.0, float(w @ x))) * x
+    >>> audit_oracle(clipped, lambda u, y: abs(u), beta=1.0, alpha=1e-6, L0=1.0, R=1.0, budget=100).verdict
+    'within'
     """
     _check(alpha, budget)
     for name, value in (("beta", beta), ("L0", L0), ("R", R)):

@@ -13,7 +13,6 @@ import os
 import queue
 import select
 import shlex
-import signal
 import subprocess
 import tempfile
 import threading
@@ -23,13 +22,16 @@ import numpy as np
 
 from audit.auditor.targets.containment import Noticed
 from audit.auditor.targets.sampling import BlockName, Pair, TargetError, releaser
-from audit.auditor.terms.outputs import Raised
+from audit.auditor.terms.leaves import Raised
+from audit.runtime.messages import CHUNK
+from audit.runtime.process import end
 
 Array = np.ndarray
 
 LONGEST_REPLY = 512 * 2**20
-CHUNK = 2**20
-"""Bytes that are read at once."""
+"""Bytes of the longest reply: a block of 16384 outputs may have 30 kB each."""
+GRACE = 0.5
+"""Seconds that a command gets to end when its input is closed."""
 LOOK = 0.1
 """Seconds between two looks whether anybody still waits for an answer."""
 
@@ -90,16 +92,16 @@ class ExecTarget:
             self._errors.close()
             raise TargetError(f"cannot start {self.command!r}: {error.strerror or error}") from None
 
-    def _read(self, end: int) -> None:
+    def _read(self, pipe: int) -> None:
         """Hand over whole lines, or the beginning of one that is too long; None at the end.
 
         A process that left the group may keep the pipe open for as long as it likes: it is not waited for.
         """
         rest = bytearray()
         while not self._closed:
-            if not select.select([end], [], [], LOOK)[0]:
+            if not select.select([pipe], [], [], LOOK)[0]:
                 continue
-            chunk = os.read(end, CHUNK)
+            chunk = os.read(pipe, CHUNK)
             head, newline, tail = chunk.partition(b"\n")
             while newline:
                 self._lines.put(bytes(rest + head + newline))
@@ -160,12 +162,12 @@ class ExecTarget:
     def _send(self, request: bytes) -> None:
         """Write a request. A command that does not read it is ended: a pipe holds little."""
         assert self._process.stdin is not None
-        end, left = self._process.stdin.fileno(), memoryview(request)
+        pipe, left = self._process.stdin.fileno(), memoryview(request)
         while left:
-            if not select.select([], [end], [], self.timeout)[1]:
+            if not select.select([], [pipe], [], self.timeout)[1]:
                 self._give_up(f"did not read its request within {self.timeout:g} s")
             try:
-                left = left[os.write(end, left) :]
+                left = left[os.write(pipe, left) :]
             except OSError:
                 raise self._fault(f"ended before it was asked ({self._last_words()})", ended=True) from None
 
@@ -220,11 +222,7 @@ class ExecTarget:
         with contextlib.suppress(OSError):
             if self._process.stdin is not None:
                 self._process.stdin.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=0.5)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        end(self._process, GRACE)
         while self._reader.is_alive():
             with contextlib.suppress(queue.Empty):
                 self._lines.get(timeout=0.1)

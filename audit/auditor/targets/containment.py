@@ -68,7 +68,7 @@ class Noticed:
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 """The auditor's own folder."""
 DEEPEST = 6
-"""Frames of a traceback that are shown."""
+"""Frames of a traceback that are shown: chosen; the innermost say where it failed."""
 
 
 def foreign_traceback(error: BaseException) -> str:

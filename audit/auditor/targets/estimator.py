@@ -64,7 +64,29 @@ def estimator(
     seed_arg: str | None = None,
     **params: Any,
 ) -> Estimator:
-    """Turn a `fit(X, y)` class into a mechanism for `audit_dp`; `params` go to the constructor."""
+    """Turn a `fit(X, y)` class into a mechanism for `audit_dp`: each call makes an object and fits it.
+
+    Args:
+        cls: the class, or a function that makes an object.
+        release: what is published of the fitted object: an attribute, a key, an index or a function; without it, the
+            attributes that end in an underscore, or else all public ones.
+        fit: the name of the method.
+        seed_arg: a parameter of the constructor that gets a fresh seed in every call.
+        **params: go to the constructor.
+
+    Returns:
+        The mechanism, a function of ((X, y), rng).
+
+    >>> import numpy as np
+    >>> class Mean:
+    ...     def __init__(self, scale):
+    ...         self.scale = scale
+    ...     def fit(self, X):
+    ...         self.mean_ = X.mean() + np.random.laplace(scale=self.scale)
+    >>> mechanism = estimator(Mean, scale=0.1)
+    >>> sorted(mechanism(np.ones((3, 1)), np.random.default_rng(0)))
+    ['mean_']
+    """
     return Estimator(cls, params, release, fit, seed_arg)
 
 

@@ -28,15 +28,19 @@ import numpy as np
 
 from audit.auditor.targets.containment import MechanismTimeout, Noticed
 from audit.auditor.targets.sampling import BlockName, CallableTarget, Pair, Target, TargetError
-from audit.auditor.terms.outputs import Flattened, flatten
+from audit.auditor.terms.leaves import Flattened, flatten
+from audit.runtime.messages import CHUNK, receive, send
+from audit.runtime.process import KILLED, kill_group
 from audit.runtime.threads import without_openmp_threads
 
 Array = np.ndarray
 
 FLOOD = 2**30
-"""Bytes on stdout and stderr that end the audit."""
+"""Bytes on stdout and stderr that end the audit: more than any mechanism says on purpose."""
 GRACE = 2.0
 """Seconds beyond the timeout before the parent ends a worker that did not interrupt the call itself."""
+LOOK = 0.1
+"""Seconds between two looks whether a worker that says nothing is well."""
 
 
 class Worker:
@@ -53,6 +57,7 @@ class Worker:
         self._chatter, chatter_end = os.pipe()
         sys.stdout.flush()
         sys.stderr.flush()
+        self._code: int | None = None
         self.pid = _fork()
         if self.pid == 0:
             for end in (self._requests, self._replies, self._chatter):
@@ -65,14 +70,14 @@ class Worker:
 
     def _count(self) -> None:
         with contextlib.suppress(OSError):
-            while chunk := os.read(self._chatter, 1 << 20):
+            while chunk := os.read(self._chatter, CHUNK):
                 self.flooded += len(chunk)
 
     def ask(self, request: Any) -> Any:
         """Send a request and wait for its reply; `TargetError` says what became of a worker that gives none."""
         self._begin()
         with contextlib.suppress(BrokenPipeError):
-            _send(self._requests, pickle.dumps(request))
+            send(self._requests, pickle.dumps(request))
         kind, value = pickle.loads(self._receive())
         if kind == "timeout":
             raise MechanismTimeout
@@ -96,19 +101,18 @@ class Worker:
         struct.pack_into("d", self._clock, 0, time.monotonic())
 
     def _receive(self) -> bytes:
-        data = b""
-        while len(data) < 8 or len(data) < 8 + struct.unpack_from("Q", data)[0]:
-            ready, _, _ = select.select([self._replies], [], [], 0.1)
-            if ready:
-                chunk = os.read(self._replies, 1 << 20)
-                if not chunk:
-                    raise TargetError(self._how_it_ended())
-                data += chunk
-            elif self._overdue():
+        while not select.select([self._replies], [], [], LOOK)[0]:
+            self._check_behaviour()
+            if self._overdue():
                 self.close()
                 raise MechanismTimeout
-            self._check_behaviour()
-        return data[8:]
+            if self._has_ended():  # what the mechanism forked may keep the pipe open
+                break
+        reply = receive(self._replies) if select.select([self._replies], [], [], 0.0)[0] else None
+        self._check_behaviour()
+        if reply is None:
+            raise TargetError(self._how_it_ended())
+        return reply
 
     def _check_behaviour(self) -> None:
         if self.flooded > FLOOD:
@@ -124,26 +128,34 @@ class Worker:
         begun = struct.unpack_from("d", self._clock, 0)[0]
         return self.timeout is not None and time.monotonic() - begun > self.timeout + GRACE
 
-    def _how_it_ended(self) -> str:
+    def _has_ended(self) -> bool:
+        """Whether the process is over; its exit code is kept."""
         with contextlib.suppress(ChildProcessError):
-            _, status = os.waitpid(self.pid, 0)
-            code = os.waitstatus_to_exitcode(status)
-            how = f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
-            self._kill()
-            self.pid = 0
-            return f"the mechanism ended its interpreter in call {self.calls} ({how}): nothing could be tested"
-        return "the mechanism's process is gone: nothing could be tested"
+            if self._code is None:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+                self._code = os.waitstatus_to_exitcode(status) if pid else None
+            return self._code is not None
+        return True
 
-    def _kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
+    def _how_it_ended(self) -> str:
+        """In words, of a process that hung up; one that is still there after a while has closed its pipes itself."""
+        deadline = time.monotonic() + GRACE
+        while not self._has_ended() and time.monotonic() < deadline:
+            time.sleep(LOOK)
+        code = self._code
+        self.close()
+        if code is None:
+            return "the mechanism closed the pipes of its process: nothing could be tested"
+        how = f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+        return f"the mechanism ended its interpreter in call {self.calls} ({how}): nothing could be tested"
 
     def close(self) -> None:
         """End the process group. A second call does nothing."""
         if self.pid:
-            self._kill()
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(self.pid, 0)
+            kill_group(self.pid)
+            deadline = time.monotonic() + KILLED
+            while not self._has_ended() and time.monotonic() < deadline:
+                time.sleep(0.001)
             self.pid = 0
         for name in ("_requests", "_replies"):
             end = getattr(self, name)
@@ -162,27 +174,6 @@ def _fork() -> int:
         return os.fork()
 
 
-def _send(end: int, data: bytes) -> None:
-    view = memoryview(struct.pack("Q", len(data)) + data)
-    while view:
-        view = view[os.write(end, view) :]
-
-
-def _read(end: int) -> bytes:
-    head = _exactly(end, 8)
-    return _exactly(end, struct.unpack("Q", head)[0])
-
-
-def _exactly(end: int, size: int) -> bytes:
-    parts = b""
-    while len(parts) < size:
-        chunk = os.read(end, size - len(parts))
-        if not chunk:
-            os._exit(0)
-        parts += chunk
-    return parts
-
-
 _HOME = 0
 _CLOCK: mmap.mmap | None = None
 
@@ -198,9 +189,11 @@ def _child(serve: Callable[[Any], Any], clock: mmap.mmap, requests: int, replies
             os.dup2(source, goal)
         without_openmp_threads()
         while True:
-            request = pickle.loads(_read(requests))
+            request = receive(requests)
+            if request is None:
+                os._exit(0)
             try:
-                reply = ("done", serve(request))
+                reply = ("done", serve(pickle.loads(request)))
             except MechanismTimeout:
                 reply = ("timeout", None)
             except TargetError as error:
@@ -208,7 +201,7 @@ def _child(serve: Callable[[Any], Any], clock: mmap.mmap, requests: int, replies
             except RecursionError as error:
                 reply = ("nested", str(error))
             _stay_home()
-            _send(replies, _pickled(reply))
+            send(replies, _pickled(reply))
     finally:
         os._exit(70)
 
@@ -374,8 +367,23 @@ def in_interpreter(
 ) -> Any:
     """A mechanism `module:callable` in another interpreter or virtual environment, as a target for `audit_dp`.
 
-    The other interpreter needs neither this package nor numpy. Classes with `fit` are published as by
-    `audit.estimator`.
+    The other interpreter needs neither this package nor numpy. Classes with `fit` are published as by `estimator`.
+
+    Args:
+        python: the interpreter, e.g. "/path/to/venv/bin/python".
+        target: MODULE:CALLABLE, as that interpreter finds it.
+        folder: the folder that it is started in.
+        parameters: a JSON object of keyword arguments.
+        timeout: seconds that a call may take; None for no limit.
+
+    Returns:
+        A target for `audit_dp`, and a context manager that ends the process.
+
+    >>> import sys
+    >>> from dpso import audit_dp
+    >>> with in_interpreter(sys.executable, "random:uniform", parameters="{}") as target:
+    ...     type(target).__name__
+    'ExecTarget'
     """
     import shlex
 

@@ -6,15 +6,15 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from audit.auditor.targets.sampling import Block, BlockName, Pair, Target, draw_block
+from audit.auditor.targets.sampling import BlockName, DrawnBlock, Pair, Target, draw_block
 from audit.auditor.terms.claim import Claim
 from audit.auditor.terms.options import Code
 from audit.auditor.terms.outputs import EXACT_BITS, VALUE_BITS
 from audit.auditor.terms.result import Finding
 
 BIT_SHARE = 0.02
-"""The part of the error level that the test of the floats' lowest bits has: chosen; the rest is the main test's, whose
-bound it lowers by less than a thousandth, and any part is valid.
+"""The part of the error level that the test of the floats' lowest bits has, the rest being the main test's: chosen for
+power; low bits that leak leak much, and need little.
 """
 
 
@@ -72,9 +72,9 @@ class Run:
         """Keep the findings whose kind was not known before."""
         self.findings += [f for f in findings if not self.has(f.kind)]
 
-    def blocks(self, pair: Pair, stream: int, draws: int) -> list[Block]:
+    def blocks(self, pair: Pair, stream: int, draws: int) -> list[DrawnBlock]:
         """So many draws of a pair, block by block."""
-        out: list[Block] = []
+        out: list[DrawnBlock] = []
         done = 0
         while done < draws:
             size = min(self.block_size, draws - done)

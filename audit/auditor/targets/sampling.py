@@ -16,7 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from audit.auditor.targets.containment import Noticed, Watch, contained
-from audit.auditor.terms.outputs import EXACT_BITS, VALUE_BITS, Raised, Table, tabulate
+from audit.auditor.terms.leaves import Raised
+from audit.auditor.terms.outputs import EXACT_BITS, VALUE_BITS, Table, tabulate
 
 Array = np.ndarray
 
@@ -69,7 +70,7 @@ class Target(Protocol):
 
 
 @dataclass
-class Block:
+class DrawnBlock:
     """Labelled draws: labels, and the outputs as tables of values and (if asked for) of exact floats."""
 
     labels: Array
@@ -81,11 +82,11 @@ class Block:
         return tabulate(self.raw, EXACT_BITS)
 
 
-def draw_block(target: Target, pair: Pair, name: BlockName, size: int, bits: int = VALUE_BITS) -> Block:
+def draw_block(target: Target, pair: Pair, name: BlockName, size: int, bits: int = VALUE_BITS) -> DrawnBlock:
     """A block of `size` draws with fair-coin labels."""
     labels = name.generators()[0].integers(0, 2, size)
     raw = target.outputs(pair, labels, name)
-    return Block(labels, tabulate(raw, bits), raw)
+    return DrawnBlock(labels, tabulate(raw, bits), raw)
 
 
 # -------------------------------------------------------------------------------------------- Python callables

@@ -1,19 +1,16 @@
 """Draws kept on disk: an audit of slow code that was interrupted goes on where it was.
 
-The file holds lines of JSON with a checksum each, and nothing in it is ever executed. Outputs that are no plain data
-(objects of the mechanism's own classes) are not kept and drawn again.
-
-Blocks of draws are named (seed, stream, pair, index) and can be made in any order, so a file of them is all that is
+Blocks of draws are named (seed, stream, pair, index) and can be made in any order, so a store of them is all that is
 needed: the same call of `audit_dp` reads what is there and draws the rest. Blocks are cut into pieces of a few calls,
-so little is lost.
+so little is lost. Outputs that are no plain data (objects of the mechanism's own classes) are not kept and drawn again.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import os
+import math
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,28 +18,28 @@ import numpy as np
 
 from audit.auditor.targets.containment import Noticed
 from audit.auditor.targets.sampling import CHECK, BlockName, Pair, Target
-from audit.auditor.terms.outputs import Raised
+from audit.auditor.terms.leaves import Raised
+from audit.runtime.code_mark import code_mark
+from audit.runtime.store import Store, StoreError
 
 Array = np.ndarray
 
-FIRST_LINE = b"dpso draws 1\n"
 PIECE = 32
-"""Calls a piece (a batch stays whole)."""
+"""Calls a piece (a batch stays whole): of code that takes a second a call an interruption costs half a minute."""
+PIECES = 1024
+"""More pieces than a block of single calls (of 1024 draws) has: pieces of different blocks have different names."""
 
 
 class StoredTarget:
-    """A target whose draws are written to a file, and read from it when they are there."""
+    """A target whose draws are written to a store, and read from it when they are there."""
 
     def __init__(self, inner: Target, path: str | Path, label: str = ""):
         self.inner = inner
         self.batched = inner.batched
-        self.path = Path(path)
         self.read = self.drawn = 0
         self._label = label
-        try:
-            self._known = self._load()
-        except OSError as error:
-            raise ValueError(f"store = {str(path)!r} cannot be used ({error.strerror}): name another file") from None
+        self._store = Store(Path(path), describe_code(inner), "continue", option="store")
+        self._store.begin({"label": label})
 
     @property
     def noticed(self) -> Noticed:
@@ -53,31 +50,8 @@ class StoredTarget:
     def noticed(self, value: Noticed) -> None:
         self.inner.noticed = value
 
-    def _load(self) -> dict[Any, Any]:
-        """The pieces in the file; an incomplete last one is cut off, a file of anything else is refused untouched."""
-        known: dict[Any, Any] = {}
-        if not self.path.exists():
-            self.path.write_bytes(FIRST_LINE)
-            return known
-        with self.path.open("rb") as file:
-            if file.readline(len(FIRST_LINE)) != FIRST_LINE:
-                raise ValueError(f"store = {str(self.path)!r} is not a file of draws: name one that does not exist yet")
-            end = file.tell()
-            for line in file:
-                piece = _decoded(line)
-                if piece is None:
-                    break
-                known[piece[0]] = piece[1]
-                end += len(line)
-            torn, more = file.tell() > end, bool(file.read(1))
-        if more:
-            raise ValueError(f"store = {str(self.path)!r} is damaged at byte {end}: name another file")
-        if torn:
-            os.truncate(self.path, end)
-        return known
-
     def outputs(self, pair: Pair, labels: Array, name: BlockName) -> Any:
-        """One output a label, piece by piece. Checks compare repeated calls: these are never read from the file."""
+        """One output a label, piece by piece. Checks compare repeated calls: these are never read from the store."""
         if name.stream == CHECK:
             return self.inner.outputs(pair, labels, name)
         size = len(labels) if self.batched else PIECE
@@ -93,54 +67,63 @@ class StoredTarget:
         return limit
 
     def close(self) -> None:
-        """End the worker behind this target, if there is one."""
-        if hasattr(self.inner, "close"):
-            self.inner.close()
+        """Let go of the store, and end the worker behind this target, if there is one."""
+        try:
+            if hasattr(self.inner, "close"):
+                self.inner.close()
+        finally:
+            self._store.close()
 
     def _piece(self, pair: Pair, labels: Array, name: BlockName, part: int) -> Any:
-        part_name = BlockName(name.seed, name.stream, name.pair, name.index * 1024 + part)
-        key = (part_name, _digest(self._label, pair, labels))
-        if key in self._known:
+        part_name = BlockName(name.seed, name.stream, name.pair, name.index * PIECES + part)
+        key = _key(self._label, part_name, pair, labels)
+        found = self._store.find(key)
+        if found is not None:
             self.read += len(labels)
-            return self._known[key]
+            return from_plain(found)
         outputs = self.inner.outputs(pair, labels, part_name)
-        self._known[key] = outputs
-        line = _encoded(key, outputs)
-        if line is not None:
-            with self.path.open("ab") as file:
-                file.write(line)
         self.drawn += len(labels)
+        try:
+            self._store.put(key, to_plain(outputs))
+        except (TypeError, RecursionError, ValueError) as error:
+            if isinstance(error, StoreError):
+                raise
         return outputs
 
 
-Key = tuple[BlockName, str]
+def _key(label: str, name: BlockName, pair: Pair, labels: Array) -> str:
+    """The piece, the datasets and the labels: draws of another audit in the same store are not mixed up."""
+    data = pickle.dumps((label, name, pair.dataset, pair.neighbour, np.asarray(labels, dtype=np.int8)))
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def _encoded(key: Key, outputs: Any) -> bytes | None:
-    """A line of the file; None if the outputs are no plain data."""
-    try:
-        body = json.dumps([vars(key[0]), key[1], to_plain(outputs)], separators=(",", ":")).encode()
-    except (TypeError, RecursionError):
-        return None
-    return _checksum(body) + b" " + body + b"\n"
+def describe_code(target: Target) -> dict[str, Any]:
+    """What draws depend on besides seeds and datasets: the mechanism's name, its file, and the code of this program."""
+    name, source = _origin(target)
+    return {"mechanism": name, "code of dpso": code_mark(), "code of the mechanism": source}
 
 
-def _decoded(line: bytes) -> tuple[Key, Any] | None:
-    """The piece on a line; None if it is not whole."""
-    check, _, body = line.rstrip(b"\n").partition(b" ")
-    if not line.endswith(b"\n") or check != _checksum(body):
-        return None
-    name, digest, outputs = json.loads(body)
-    return (BlockName(**name), digest), from_plain(outputs)
+def _origin(target: Target) -> tuple[str, str]:
+    """What the mechanism is called, and a hash of the file that it stands in ("" if there is none).
 
-
-def _checksum(body: bytes) -> bytes:
-    return hashlib.blake2b(body, digest_size=8).hexdigest().encode()
+    Of a command nothing but the burn-in tells whether it is still the same.
+    """
+    while hasattr(target, "inner"):
+        target = target.inner
+    if hasattr(target, "command"):
+        return f"command {target.command}", ""
+    mechanism = getattr(target, "mechanism", target)
+    kind = mechanism if hasattr(mechanism, "__qualname__") else type(mechanism)
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    source = Path(file).read_bytes() if file is not None and Path(file).is_file() else b""
+    return f"{kind.__module__}:{kind.__qualname__}", hashlib.blake2b(source, digest_size=8).hexdigest()
 
 
 def to_plain(value: Any) -> Any:
     """Outputs as JSON that `from_plain` turns back into the same types; TypeError for what is no plain data."""
     kind = type(value)
+    if kind is float and not math.isfinite(value):
+        return {"float": repr(value)}
     if value is None or kind in (bool, int, float, str):
         return value
     if kind is list:
@@ -154,7 +137,7 @@ def to_plain(value: Any) -> Any:
     if kind is bytes:
         return {"bytes": value.hex()}
     if kind is complex:
-        return {"complex": [value.real, value.imag]}
+        return {"complex": [to_plain(value.real), to_plain(value.imag)]}
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufcSU":
         array = np.ascontiguousarray(value)
         return {"array": [array.dtype.str, list(np.shape(value)), array.tobytes().hex(), isinstance(value, np.generic)]}
@@ -175,12 +158,8 @@ def from_plain(data: Any) -> Any:
     simple = {"list": list, "tuple": tuple}
     if kind in simple:
         return simple[kind](from_plain(x) for x in value)
+    if kind == "float":
+        return float(value)
     if kind == "complex":
-        return complex(*value)
+        return complex(*map(from_plain, value))
     return Raised(value) if kind == "raised" else bytes.fromhex(value)
-
-
-def _digest(label: str, pair: Pair, labels: Array) -> str:
-    """The datasets, the labels and the mechanism's name: draws of another audit in the same file are not mixed up."""
-    data = pickle.dumps((label, pair.dataset, pair.neighbour, np.asarray(labels, dtype=np.int8)))
-    return hashlib.blake2b(data, digest_size=16).hexdigest()

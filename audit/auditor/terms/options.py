@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from audit.runtime.executors import Crew
+from audit.runtime.pool import Pool
 from audit.runtime.suggest import did_you_mean
 
 DEFAULT_SAMPLES = 100_000
@@ -123,7 +123,7 @@ class Execution:
     """
 
     seed: int | None = 0
-    workers: int | str | Crew | None = None
+    workers: int | str | Pool | None = None
     out: str | os.PathLike[str] | None = None
     resume: bool = False
     store: str | os.PathLike[str] | None = None
@@ -160,7 +160,7 @@ class GridKeywords(TypedDict, total=False):
     timeout: float | None
     lints: bool
     seed: int | None
-    workers: int | str | Crew | None
+    workers: int | str | Pool | None
     out: str | os.PathLike[str] | None
     resume: bool
     store: str | os.PathLike[str] | None

@@ -16,21 +16,28 @@ processes fit together.
 
 from __future__ import annotations
 
-import dataclasses
-import datetime
 import hashlib
-import math
-import numbers as abstract
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from audit.auditor.terms.leaves import (
+    EXACT_INTEGER,
+    Leaves,
+    as_float,
+    beyond_floats,
+    holds_beyond_floats,
+    nesting_of_shape,
+    text_of,
+)
+
 Array = np.ndarray
 
 ABSENT = -1
+"""The token beyond the end of a shorter output."""
 EXACT_BITS = 53
+"""Significant bits of a binary64 number."""
 VALUE_BITS = 30
 """Floats are read to this many significant bits unless the caller asks for all 53.
 
@@ -39,42 +46,13 @@ bit no such program is private at any ε. That is a defect of its own kind, with
 grid), and it is reported apart; 30 bits hide it at any number of draws that can be afforded (an output would have to
 be 2**-23 times the scale of the noise) and keep every difference that a reader of printed numbers could see.
 """
-EXACT_INTEGER = 2**53
-"""Larger integers are not told apart as floats: each is a token."""
-LONG = 10_000
-"""Integers of so many bits are written in hexadecimal: Python does not write them in decimal."""
 MAX_LEAVES = 4096
-"""Longer outputs are compared by key as a whole, and by their first MAX_LEAVES leaves."""
+"""Longer outputs are compared by key as a whole, and by their first MAX_LEAVES leaves: chosen for memory."""
 
 _PLAIN = frozenset({int, float, np.float64, np.float32, np.int64, np.int32})
 _INTEGERS = frozenset({int, np.int64})
 _WORDS = frozenset({int, bool, str, type(None)})
 _COLUMNAR = _PLAIN | _WORDS
-
-
-@dataclass(frozen=True)
-class Raised:
-    """The outcome of a call that raised: the exception's type is what an observer sees."""
-
-    type_name: str
-
-
-@dataclass(frozen=True)
-class Flattened:
-    """An output that cannot leave its process, as `flatten` reads it there."""
-
-    leaves: tuple[float | str, ...]
-    nesting: str
-
-
-class Leaves(list[float | str]):
-    """What has been read of an output, and the objects that are being read, from the outermost in: one that holds
-    itself is not read again.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[int] = []
 
 
 class Table:
@@ -139,50 +117,28 @@ def tabulate(outputs: Any, bits: int = VALUE_BITS) -> Table:
 
     Floats are read to `bits` significant bits (53: as they are).
     """
-    if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "fiub" and not _beyond(outputs):
-        return _from_matrix(outputs.reshape(len(outputs), -1), bits, _nesting(outputs.shape[1:]))
+    if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "fiub" and not holds_beyond_floats(outputs):
+        return _from_matrix(outputs.reshape(len(outputs), -1), bits, nesting_of_shape(outputs.shape[1:]))
     items = list(outputs)
     types = set(map(type, items))
-    if types <= _PLAIN and not (types & _INTEGERS and any(map(_is_beyond, items))):
+    if types <= _PLAIN and not (types & _INTEGERS and any(map(beyond_floats, items))):
         return _from_matrix(_floats(items)[:, None], bits, ".")
     if types == {np.ndarray} and _same_numeric_shape(items):
-        return _from_matrix(np.stack(items).reshape(len(items), -1), bits, _nesting(items[0].shape))
+        return _from_matrix(np.stack(items).reshape(len(items), -1), bits, nesting_of_shape(items[0].shape))
     return _from_objects(items, bits)
-
-
-def _beyond(array: Array) -> bool:
-    """Whether an array holds integers that floats cannot tell apart."""
-    whole = array.dtype.kind in "iu" and array.size > 0
-    return whole and bool(array.max() > EXACT_INTEGER or array.min() < -EXACT_INTEGER)
-
-
-def _is_beyond(x: Any) -> bool:
-    return isinstance(x, abstract.Integral) and not -EXACT_INTEGER <= int(x) <= EXACT_INTEGER
-
-
-def _nesting(shape: tuple[int, ...]) -> str:
-    """The nesting that `_collect` reports for a number or an array of this shape."""
-    return f"a{shape}" if shape else "."
 
 
 def _floats(items: Sequence[Any]) -> Array:
     try:
         return np.array(items, dtype=float)
     except OverflowError:
-        return np.array([_as_float(x) for x in items])
-
-
-def _as_float(x: Any) -> float:
-    try:
-        return float(x)
-    except OverflowError:
-        return math.inf if x > 0 else -math.inf
+        return np.array([as_float(x) for x in items])
 
 
 def _same_numeric_shape(items: Sequence[Array]) -> bool:
     first = items[0]
     alike = first.dtype.kind in "fiub" and all(a.shape == first.shape and a.dtype == first.dtype for a in items)
-    return alike and not any(map(_beyond, items))
+    return alike and not any(map(holds_beyond_floats, items))
 
 
 def _from_matrix(matrix: Array, bits: int, nesting: str) -> Table:
@@ -236,7 +192,7 @@ def _from_objects(items: Sequence[Any], bits: int) -> Table:
     leaves = Leaves()
     ends, shapes = [], []
     for r in others:
-        shapes.append(_collect(rows[r], leaves))
+        shapes.append(leaves.read(rows[r]))
         ends.append(len(leaves))
     codes = {leaf: token_code(leaf) for leaf in {x for x in leaves if type(x) is str}}
     flat_tokens = np.array([codes[x] if type(x) is str else 0 for x in leaves], dtype=np.int32)
@@ -279,19 +235,19 @@ def _by_types(rows: Sequence[Any]) -> tuple[dict[tuple[type, ...], list[int]], l
 
 
 def _leaf_column(values: Sequence[Any], kind: type, codes: dict[str, int]) -> tuple[Array, Array]:
-    """Numbers and tokens of one position, as `_collect` would give them one by one; new texts get their codes."""
+    """Numbers and tokens of one position, as `Leaves.read` would give them one by one; new texts get their codes."""
     if kind is bool:
         return np.full(len(values), np.nan), np.where(np.array(values), TRUE, FALSE)
     if kind not in _PLAIN:
-        texts = {value: _text(value) for value in set(values)}
+        texts = {value: text_of(value) for value in set(values)}
         codes.update((text, token_code(text)) for text in texts.values())
         return np.full(len(values), np.nan), np.array([codes[texts[value]] for value in values], dtype=np.int32)
     x = _floats(values)
     special = [(np.isnan(x), NOT_A_NUMBER), (x == np.inf, PLUS_INFINITY), (x == -np.inf, MINUS_INFINITY)]
     tokens = np.select([where for where, _ in special], [code for _, code in special], 0)
     for i in np.flatnonzero(np.abs(x) >= EXACT_INTEGER).tolist() if kind in _INTEGERS else []:
-        if _is_beyond(values[i]):
-            text = _text(int(values[i]))
+        if beyond_floats(values[i]):
+            text = text_of(int(values[i]))
             tokens[i] = codes.setdefault(text, token_code(text))
     return np.where(tokens == 0, x, np.nan), tokens
 
@@ -327,150 +283,6 @@ def _mark(item: Any) -> Any:
         kinds = tuple(map(type, item))
         return (kinds, item) if _WORDS.issuperset(kinds) else None
     return None
-
-
-def flatten(output: Any) -> tuple[list[float | str], str]:
-    """The leaves of an output (finite numbers as floats, anything else as text) and its nesting."""
-    leaves = Leaves()
-    shape = _collect(output, leaves)
-    return leaves, shape
-
-
-def _collect(value: Any, leaves: Leaves) -> str:
-    """Append the leaves of `value`; return a text that tells its structure."""
-    kind = type(value)
-    if kind is float:
-        leaves.append(value if math.isfinite(value) else str(value))
-        return "."
-    if kind is tuple or kind is list:
-        return "(" + "".join([_collect(item, leaves) for item in value]) + ")"
-    if isinstance(value, bool | np.bool_):
-        leaves.append("True" if value else "False")
-    elif _is_beyond(value):
-        leaves.append(_text(int(value)))
-    elif isinstance(value, datetime.datetime | datetime.date | datetime.timedelta):
-        leaves.append(_moment(value))
-    elif isinstance(value, abstract.Real) or (hasattr(value, "__float__") and hasattr(value, "as_integer_ratio")):
-        number = _as_float(value)
-        leaves.append(number if math.isfinite(number) else str(number))
-    elif isinstance(value, abstract.Complex):
-        return "c" + _collect(value.real, leaves) + _collect(value.imag, leaves)
-    elif value is None or isinstance(value, str | bytes):
-        leaves.append(_text(value))
-    elif isinstance(value, Raised):
-        leaves.append(f"raises {value.type_name}")
-    elif isinstance(value, Flattened):
-        leaves.extend(value.leaves)
-        return value.nesting
-    else:
-        return _collect_container(value, leaves)
-    return "."
-
-
-def _text(value: str | bytes | int | None) -> str:
-    """The token of a word, of nothing, or of an integer beyond floats."""
-    if isinstance(value, int):
-        return f"int {value}" if value.bit_length() < LONG else f"int {value:#x}"
-    return "None" if value is None else f"str:{value!r}"
-
-
-def _moment(value: datetime.date | datetime.timedelta) -> float:
-    """A time or a date in whole microseconds, which are not rounded."""
-    tick = datetime.timedelta(microseconds=1)
-    if isinstance(value, datetime.timedelta):
-        return float(value // tick)
-    start = datetime.datetime(1970, 1, 1, tzinfo=value.tzinfo if isinstance(value, datetime.datetime) else None)
-    moment = value if isinstance(value, datetime.datetime) else datetime.datetime(value.year, value.month, value.day)
-    return float((moment - start) // tick)
-
-
-def _collect_container(value: Any, leaves: Leaves) -> str:
-    array = as_array(value)
-    if array is not None:
-        labels = _labels(value)
-        if labels:
-            leaves.append(labels)
-        return ("t" if labels else "") + _collect_array(array, leaves)
-    if isinstance(value, Mapping):
-        keys = sorted(value, key=repr)
-        leaves.append("keys " + ", ".join(map(repr, keys)))
-        return "{" + ",".join([_collect(value[key], leaves) for key in keys]) + "}"
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _collect([getattr(value, f.name) for f in dataclasses.fields(value)], leaves)
-    if isinstance(value, set | frozenset):
-        return "s" + _collect(sorted(value, key=repr), leaves)
-    if isinstance(value, Iterable):
-        return "(" + "".join(_collect(item, leaves) for item in value) + ")"
-    return _collect_object(value, leaves)
-
-
-def _collect_array(array: Array, leaves: Leaves) -> str:
-    if array.dtype.kind in "fiu" and not _beyond(array):
-        leaves.extend(x if math.isfinite(x) else str(x) for x in array.astype(float).ravel().tolist())
-        return f"a{array.shape}"
-    return f"a{array.shape}" + "".join(_collect(x, leaves) for x in array.ravel().tolist())
-
-
-def as_array(value: Any) -> Array | None:
-    """What holds an array (of numpy, torch, pandas, scipy.sparse and their like) as numpy's; None for anything else."""
-    if isinstance(value, np.ndarray):
-        return value
-    if isinstance(value, type):
-        return None
-    if hasattr(value, "detach") and hasattr(value, "numpy"):
-        dense = value.detach().cpu()
-        try:
-            return np.asarray(dense.numpy())
-        except TypeError:
-            return np.asarray(dense.double().numpy())
-    for method in ("to_numpy", "toarray"):
-        if hasattr(value, method):
-            return np.asarray(getattr(value, method)())
-    return None
-
-
-def _labels(value: Any) -> str:
-    """The names of a data frame's columns and rows (a reader sees them); a plain count of rows is no name."""
-    axes = [getattr(value, name, None) for name in ("columns", "index", "name")]
-    shown = [[a] if isinstance(a, str) else a for a in axes if isinstance(a, Iterable) and not hasattr(a, "step")]
-    return "labels " + "; ".join(", ".join(map(repr, axis)) for axis in shown) if shown else ""
-
-
-def has_own(value: Any, method: str) -> bool:
-    """Whether a special method of this object is more than what every object has."""
-    return getattr(type(value), method) is not getattr(object, method)
-
-
-UNREAD = "<unread "
-"""The beginning of the leaf of an object that cannot be read."""
-
-
-def _collect_object(value: Any, leaves: Leaves) -> str:
-    """What an object holds, or else what it says of itself; its type alone if neither can be read."""
-    contents = {} if id(value) in leaves.open else _contents(value)
-    if contents:
-        leaves.open.append(id(value))
-        try:
-            return type(value).__name__ + _collect(contents, leaves)
-        finally:
-            leaves.open.pop()
-    text = repr(value) if has_own(value, "__repr__") and id(value) not in leaves.open else " at 0x"
-    unread = f"{UNREAD}{type(value).__name__}>"
-    leaves.append(unread if " at 0x" in text else f"{type(value).__name__}:{text}")
-    return "."
-
-
-def _contents(value: Any) -> dict[str, Any]:
-    """The public data of an object: a module's `state_dict()`, what it would be pickled as, or its attributes."""
-    if isinstance(value, type | np.random.Generator | np.random.RandomState):
-        return {}
-    if hasattr(value, "state_dict"):
-        return dict(value.state_dict())
-    if callable(value):
-        return {}
-    state = value.__getstate__() if has_own(value, "__getstate__") else getattr(value, "__dict__", None)
-    public = state.items() if isinstance(state, dict) else ()
-    return {str(k): v for k, v in public if not str(k).startswith("_") and not callable(v)}
 
 
 # ------------------------------------------------------------------------------------------------ several tables

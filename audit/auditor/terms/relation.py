@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from audit.auditor.terms.outputs import as_array, has_own
+from audit.auditor.terms.leaves import as_array, has_own
 
 RELATIONS = ("replace-one", "add-remove")
 

@@ -10,7 +10,16 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True)
 class Finding:
-    """Something noticed besides the bound. `kind` is stable; `message` is for people."""
+    """Something noticed besides the bound; it does not change the verdict.
+
+    Attributes:
+        kind: which finding it is, a word that stays the same, e.g. "sensitivity" (docs/foreign.md lists them).
+        message: what was seen, for people.
+        details: what was seen, for programs: the line of the code, the numbers.
+
+    >>> print(Finding("deterministic", "the output on one dataset never varied"))
+    deterministic: the output on one dataset never varied
+    """
 
     kind: str
     message: str
@@ -29,7 +38,43 @@ class Continuation(Protocol):
 
 @dataclass
 class AuditResult:
-    """The verdict of an audit and everything needed to judge it. Prints as one paragraph."""
+    """The verdict of an audit and everything needed to judge it. Prints as one paragraph.
+
+    Attributes:
+        verdict: "violated" (the claim is refuted at the confidence), "consistent" (no violation was found) or "error"
+            (nothing could be tested: see `reason`).
+        epsilon_lower: the mechanism is not (ε, δ)-DP on this pair for any ε below this, at the confidence.
+        delta: the δ of the claim, which the bound is for.
+        confidence: of the whole audit: the verdict and the bound are wrong with probability 1 − confidence at most.
+        samples: draws a side that were made, on average (labels are fair coins).
+        event: the tested event, in words: which outputs are likelier on which dataset.
+        claimed_epsilon: the ε of the claim.
+        would_detect: the smallest true loss, on an event as frequent as the tested one, that would have been reported
+            with probability 0.95; infinite where no loss could have been.
+        seed: the seed of all draws; the same seed gives the same result.
+        seconds: how long it took.
+        findings: what was noticed besides.
+        pair: the number of the pair that was tested.
+        draws: how many draws, of both sides, the burn-in and the test had.
+        selected: how many of the test draws were selected, without looking at their labels.
+        right: of how many of these the label was guessed right.
+        p_value: of the claim: it is refuted where this is at most the error level of the test.
+        mode: "fixed" or "anytime".
+        reason: why nothing could be tested.
+        witness: the input that shows it, where a search found one.
+        state: what `resume` goes on from, of an anytime audit.
+        with_fresh_seeds: with `seed_arg=`, the same audit with a fresh seed in every call; this result is the mechanism
+            as shipped.
+
+    >>> from dpso import audit_dp
+    >>> def answer(dataset, size, rng):
+    ...     return dataset[0] + rng.laplace(scale=0.5, size=size)
+    >>> result = audit_dp(answer, [0.0], [1.0], epsilon=1.0, samples=5000, confidence=0.999)
+    >>> result.violated, result.claimed_epsilon < result.epsilon_lower <= 2
+    (True, True)
+    >>> result.right <= result.selected <= result.draws["test"], result.p_value <= 0.001
+    (True, True)
+    """
 
     verdict: str
     epsilon_lower: float
@@ -52,7 +97,6 @@ class AuditResult:
     witness: Any = field(default=None, repr=False)
     state: Continuation | None = field(default=None, repr=False)
     with_fresh_seeds: AuditResult | None = field(default=None, repr=False)
-    """With `seed_arg=`: the same audit with a fresh seed in every call; this result is the mechanism as shipped."""
 
     @property
     def violated(self) -> bool:

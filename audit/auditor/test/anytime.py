@@ -37,15 +37,19 @@ from audit.auditor.test.plan import guess, margin
 Array = np.ndarray
 
 FIRST_BLOCK = 128
+"""Draws of the first block, on which nothing is bet: chosen; a score needs about so many to tell anything."""
 SMALLEST_BLOCK = 24
 """A small budget is cut into about eight blocks, none smaller than this: a score needs something to learn from."""
 LONGEST_BLOCK = 16384
+"""Draws of a block at most: those of a block of the fixed mode."""
 REFINEMENT = 8
-"""A later block is this part of the draws so far: the score learns from each block before the next is bet on."""
+"""A later block is this part of the draws so far: the score learns from each block before the next is bet on.
+Chosen for speed and power.
+"""
 MEMORY = 40_000
-"""The score learns from at most this many draws of a pair."""
+"""The score learns from at most this many draws of a pair: chosen for speed; it learns again after every block."""
 FLOOR = 0.05
-"""A factor never falls below this."""
+"""A factor never falls below this: chosen; any value in (0, 1) is valid, and with 0 one lost bet would be the end."""
 
 
 def stakes(epsilon: Array, margins: Array, delta: float) -> tuple[Array, Array]:

@@ -17,9 +17,7 @@ from audit.auditor.terms.claim import Claim
 from audit.auditor.test.confidence import Selection, lower_bound
 
 BURN_LEAST, BURN_SHARE = 1500, 0.2
-"""The burn-in has this many draws and this share of all, but at most half: chosen; validity does not depend on it, only
-power.
-"""
+"""The burn-in has this many draws and this share of all, but at most half: chosen for power."""
 BURN_LIMIT = 100_000
 """Draws of the burn-in at most: chosen; a score learns little from more."""
 BURN_ENTRIES = 16_000_000

@@ -50,11 +50,11 @@ def _where(table: Table, inside: Array, guessed: Array) -> str:
 
 
 MANY = 64
-"""Positions of the output that are tried for a simple description."""
+"""Positions of the output that are tried for a simple description: chosen; it decides the words only."""
 NEARLY = 0.05
-"""A description may be wrong on so many outputs, as a share of those described."""
+"""A description may be wrong on so many outputs, as a share of those described: chosen; it decides the words only."""
 CLEAR = 0.5
-"""Standard deviations by which the selected outputs stand out at a position that is named."""
+"""Standard deviations by which the selected outputs stand out at a position that is named: chosen; for words only."""
 
 
 def _entry(table: Table, j: int) -> str:

@@ -28,9 +28,7 @@ import functools
 import hashlib
 import os
 import pickle
-import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,12 +40,14 @@ from audit.auditor.learn.granularity import granularity_table
 from audit.auditor.targets.containment import MechanismTimeout, Noticed
 from audit.auditor.targets.isolate import IsolatedTarget
 from audit.auditor.targets.sampling import TEST, BlockName, CallableTarget, Pair, Target, TargetError, draw_block
+from audit.auditor.targets.stored import describe_code
 from audit.auditor.terms.outputs import Table
 from audit.auditor.test.confidence import Selection
 from audit.auditor.test.plan import Cutoff, Plan, Selected
-from audit.runtime.executors import Crew, Meter, carry_out, here
-from audit.runtime.journal import Journal, JournalError, code_mark
-from audit.runtime.workers import keep_memory
+from audit.runtime.pool import Pool
+from audit.runtime.progress import Meter
+from audit.runtime.store import Store, StoreError
+from audit.runtime.worker import keep_memory
 
 Array = np.ndarray
 
@@ -59,8 +59,6 @@ PIECES = 64
 """A run has at least so many pieces of work (if it has so many blocks), so that workers finish together ..."""
 LARGEST = 32
 """... and none of more than so many blocks, so that an interruption costs little."""
-FLUSH = 1.0
-"""Seconds between two records of the journal: what the loss of the machine can cost."""
 TIES = 4
 """The stream of the coins that break ties: the streams of draws are 0 to 3."""
 
@@ -69,31 +67,31 @@ TIES = 4
 
 
 @dataclass(frozen=True)
-class Ruler:
+class Binning:
     """A plan and the edges of its steps of confidence: what turns a block of draws into counts."""
 
     plan: Plan
     edges: Array
-    mark: str
-    """A hash of what the plan says of the burn-in: two rulers with the same mark and edges count alike."""
+    digest: str
+    """A hash of what the plan says of the burn-in: two binnings with the same digest and edges count alike."""
 
     @staticmethod
-    def of(plan: Plan, selected: Selected) -> Ruler:
-        """The ruler that the burn-in (what the plan says of it) fixes: for δ = 0 the threshold alone, else quantiles
+    def of(plan: Plan, selected: Selected) -> Binning:
+        """The binning that the burn-in (what the plan says of it) fixes: for δ = 0 the threshold alone, else quantiles
         around the planned share.
 
         Both kinds of quantile: values that occurred, which keep atoms apart, and values between them, which keep steps
         fine where the burn-in has few draws.
         """
-        mark = hashlib.blake2b(repr((plan.mode, plan.cutoffs)).encode(), digest_size=16)
-        mark.update(np.ascontiguousarray(selected.margin).tobytes() + np.ascontiguousarray(selected.label).tobytes())
+        digest = hashlib.blake2b(repr((plan.mode, plan.cutoffs)).encode(), digest_size=16)
+        digest.update(np.ascontiguousarray(selected.margin).tobytes() + np.ascontiguousarray(selected.label).tobytes())
         thresholds = [cutoff.threshold for cutoff in plan.cutoffs if cutoff.threshold is not None]
         if thresholds:
-            return Ruler(plan, np.sort(thresholds), mark.hexdigest())
+            return Binning(plan, np.sort(thresholds), digest.hexdigest())
         ends = plan.cutoffs[-1].share / REACH, plan.cutoffs[0].share * REACH
         levels = 1 - np.minimum(np.geomspace(*ends, int(np.log(ends[1] / ends[0]) / FINENESS)), 1.0)
         edges = [np.quantile(selected.margin, levels, method=how) for how in ("higher", "linear")]
-        return Ruler(plan, np.unique(edges), mark.hexdigest())
+        return Binning(plan, np.unique(edges), digest.hexdigest())
 
     @property
     def steps(self) -> int:
@@ -144,8 +142,8 @@ class Work:
     draws: int
     block: int
     bits: int
-    rulers: tuple[Ruler, ...]
-    """The ruler of the test and, if the granularity of floats is tested too, the ruler of that."""
+    binnings: tuple[Binning, ...]
+    """The binning of the test and, if the granularity of floats is tested too, the binning of that."""
     away: bool = False
     """Whether this is a copy in a worker."""
 
@@ -190,7 +188,7 @@ class Work:
 
 
 Result = dict[str, Any]
-"""What a piece gives: counts of each ruler (None where floats stopped having a granularity), and what was noticed."""
+"""What a piece gives: counts of each binning (None where floats stopped having a granularity), and what was noticed."""
 
 
 def count_piece(work: Work, piece: int) -> Result:
@@ -219,15 +217,15 @@ def _counts_apart(work: Work, target: Target, piece: int) -> list[Any]:
 
 
 def _counts(work: Work, target: Target, piece: int) -> list[Any]:
-    """What each ruler counts in the blocks of a piece."""
-    totals: list[Array | None] = [np.zeros((2, ruler.steps), dtype=np.int64) for ruler in work.rulers]
+    """What each binning counts in the blocks of a piece."""
+    totals: list[Array | None] = [np.zeros((2, binning.steps), dtype=np.int64) for binning in work.binnings]
     for index in range(piece * work.run_length, min((piece + 1) * work.run_length, work.blocks)):
         size = min(work.block, work.draws - index * work.block)
         drawn = draw_block(target, work.pair, BlockName(work.seed, TEST, work.pair.index, index), size, work.bits)
         tables = [drawn.values, granularity_table(drawn.raw)] if len(totals) > 1 else [drawn.values]
-        for i, (ruler, table) in enumerate(zip(work.rulers, tables, strict=True)):
+        for i, (binning, table) in enumerate(zip(work.binnings, tables, strict=True)):
             total = totals[i]
-            totals[i] = None if total is None or table is None else total + ruler.count(table, drawn.labels)
+            totals[i] = None if total is None or table is None else total + binning.count(table, drawn.labels)
     return [None if t is None else t.tolist() for t in totals]
 
 
@@ -249,17 +247,17 @@ def _noticed_from_json(found: Mapping[str, Any]) -> Noticed:
 
 
 @dataclass
-class Place:
-    """Where and how the test draws of an audit are made: by whom, and in which folder the finished work is kept."""
+class RunSettings:
+    """Who makes the test draws of an audit, and in which folder the finished work is kept."""
 
-    crew: Crew = field(default_factory=here)
+    pool: Pool = field(default_factory=Pool.here)
     out: Path | None = None
     resume: bool = False
-    journal: Journal | None = None
+    store: Store | None = None
 
-    def beside(self, name: str) -> Place:
-        """The place of a second run that belongs to this one."""
-        return Place(self.crew, None if self.out is None else self.out / name, self.resume)
+    def beside(self, name: str) -> RunSettings:
+        """The settings of a second run that belongs to this one."""
+        return RunSettings(self.pool, None if self.out is None else self.out / name, self.resume)
 
     @contextlib.contextmanager
     def opened(self, run: Mapping[str, Any]) -> Iterator[None]:
@@ -267,57 +265,53 @@ class Place:
         if self.out is None:
             yield
             return
-        try:
-            self.out.mkdir(parents=True, exist_ok=True)
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise JournalError(f"{self.out}: cannot be made a folder ({reason}); name another --out") from None
-        with Journal(self.out, run, self.resume) as self.journal:
+        with Store.in_folder(self.out, run, "continue" if self.resume else "refuse") as self.store:
             yield
 
 
-def conduct(work: Work, place: Place, say: Callable[[str], None], expected: float = 0.0) -> tuple[Array | None, ...]:
-    """All counts: for each ruler an array pieces × 2 × steps, or None if its table could not always be made.
+def conduct(
+    work: Work, settings: RunSettings, say: Callable[[str], None], expected: float = 0.0
+) -> tuple[Array | None, ...]:
+    """All counts: for each binning an array pieces × 2 × steps, or None if its table could not always be made.
 
     What was noticed is added to the target's own notes, in the order of the pieces. `expected`: seconds a piece,
     roughly.
     """
     results: list[_Compact | None] = [None] * work.pieces
-    if place.journal is not None:
-        place.journal.begin(fingerprint(work))
-        for record in place.journal.records():
-            for piece, result in _checked(record, work, place.journal.path):
-                results[piece] = _Compact.of(result)
+    store = settings.store
+    if store is not None:
+        store.begin(fingerprint(work))
+        for piece, result in _checked(store, work):
+            results[piece] = _Compact.of(result)
     left = [i for i, found in enumerate(results) if found is None]
     done = work.draws - sum(work.size(i) for i in left)
     meter = Meter("test draws", work.draws, say, done)
-    keeper = _Keeper(place.journal)
     try:
-        with contextlib.closing(carry_out(place.crew, count_piece, work, left, expected)) as answers:
+        with contextlib.closing(settings.pool.run(count_piece, work, left, expected=expected)) as answers:
             for piece, result in answers:
                 results[piece] = _Compact.of(result)
-                keeper.keep(piece, result)
+                if store is not None:
+                    store.put(str(piece), result)
                 meter.add(work.size(piece))
     except KeyboardInterrupt:
-        if place.out is not None:
+        if store is not None:
+            store.flush()
             safe = sum(found is not None for found in results)
-            say(f"interrupted: {safe} of {len(results)} parts are safe in {place.out}; continue with --resume")
+            say(f"interrupted: {safe} of {len(results)} parts are safe in {settings.out}; continue with --resume")
         raise
-    finally:
-        keeper.flush()
     whole = [r for r in results if r is not None]
     for one in whole:
         work.target.noticed.add(one.noticed)
-    return tuple(_stacked([one.counts[i] for one in whole]) for i in range(len(work.rulers)))
+    return tuple(_stacked([one.counts[i] for one in whole]) for i in range(len(work.binnings)))
 
 
 def select(work: Work, counts: Sequence[Array | None], delta: float) -> list[tuple[Selection, ...] | None]:
-    """What the cutoffs of each ruler's plan select."""
+    """What the cutoffs of each binning's plan select."""
     seeds = np.random.SeedSequence(entropy=work.seed, spawn_key=(TIES, work.pair.index)).spawn(len(counts))
     coins = [np.random.Generator(np.random.Philox(seed)) for seed in seeds]
     return [
-        None if found is None else ruler.selections(found, delta, coin)
-        for ruler, found, coin in zip(work.rulers, counts, coins, strict=True)
+        None if found is None else binning.selections(found, delta, coin)
+        for binning, found, coin in zip(work.binnings, counts, coins, strict=True)
     ]
 
 
@@ -339,45 +333,25 @@ class _Compact:
         return _Compact(counts, _noticed_from_json(result["noticed"]))
 
 
-class _Keeper:
-    """Writes finished pieces to the journal, several at a time when they come fast."""
-
-    def __init__(self, journal: Journal | None):
-        self._journal = journal
-        self._pending: list[Any] = []
-        self._written = -FLUSH
-
-    def keep(self, piece: int, result: Result) -> None:
-        if self._journal is not None:
-            self._pending.append([piece, result])
-            if time.monotonic() - self._written >= FLUSH:
-                self.flush()
-
-    def flush(self) -> None:
-        if self._journal is not None and self._pending:
-            pending, self._pending = self._pending, []
-            self._journal.append(pending)
-            self._written = time.monotonic()
-
-
-def _checked(record: Any, work: Work, path: Path) -> Iterator[tuple[int, Result]]:
-    """The pieces in a record of the journal, if they can be what this work gives."""
+def _checked(store: Store, work: Work) -> Iterator[tuple[int, Result]]:
+    """The pieces in a store, if they can be what this work gives."""
     try:
-        for piece, result in record:
-            if type(piece) is not int or not 0 <= piece < work.pieces or len(result["counts"]) != len(work.rulers):
+        for key, result in store.records():
+            piece = int(key)
+            if str(piece) != key or not 0 <= piece < work.pieces or len(result["counts"]) != len(work.binnings):
                 raise ValueError("no such piece")
-            for ruler, counts in zip(work.rulers, result["counts"], strict=True):
-                table = np.array(
-                    counts if counts is not None else [[work.size(piece)] + [0] * (ruler.steps - 1), [0] * ruler.steps]
-                )
-                fits = table.dtype.kind == "i" and table.shape == (2, ruler.steps) and table.min() >= 0
+            for binning, counts in zip(work.binnings, result["counts"], strict=True):
+                nothing = [[work.size(piece)] + [0] * (binning.steps - 1), [0] * binning.steps]
+                table = np.array(nothing if counts is None else counts)
+                fits = table.dtype.kind == "i" and table.shape == (2, binning.steps) and table.min() >= 0
                 if not fits or table[0].sum() != work.size(piece) or (table[1] > table[0]).any():
                     raise ValueError("impossible counts")
             Noticed().add(_noticed_from_json(result["noticed"]))
             yield piece, result
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, IndexError) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise JournalError(f"{path} holds what this run cannot have written ({reason}); name another --out") from None
+        if isinstance(error, StoreError):
+            raise
+        raise store.strange(error) from None
 
 
 # -------------------------------------------------------------------------------------------- whose is it?
@@ -385,34 +359,16 @@ def _checked(record: Any, work: Work, path: Path) -> Iterator[tuple[int, Result]
 
 def fingerprint(work: Work) -> dict[str, Any]:
     """What makes counts comparable: the plan as the burn-in fixed it, and the cut into pieces."""
-    marks = "-".join(ruler.mark for ruler in work.rulers)
+    marks = "-".join(binning.digest for binning in work.binnings)
     return {"draws": work.draws, "block": work.block, "piece": work.run_length, "burn-in": marks}
 
 
 def describe_run(target: Target, pairs: Sequence[Pair], **options: Any) -> dict[str, Any]:
-    """What a journal says of its run: the options, the mechanism, the code, and a hash of the datasets."""
+    """What a store says of its run: the options, the mechanism, the code, and a hash of the datasets."""
     digest = hashlib.blake2b(digest_size=16)
     for pair in pairs:
         digest.update(canonical(pair.dataset) + b"|" + canonical(pair.neighbour) + b";")
-    name, source = _origin(target)
-    code = {"code of dpso": code_mark(), "code of the mechanism": source}
-    return {**options, "mechanism": name, **code, "datasets": digest.hexdigest()}
-
-
-def _origin(target: Target) -> tuple[str, str]:
-    """What the mechanism is called, and a hash of the file that it stands in ("" if there is none).
-
-    Of a command nothing but the burn-in tells whether it is still the same.
-    """
-    while hasattr(target, "inner"):
-        target = target.inner
-    if hasattr(target, "command"):
-        return f"command {target.command}", ""
-    mechanism = getattr(target, "mechanism", target)
-    kind = mechanism if hasattr(mechanism, "__qualname__") else type(mechanism)
-    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
-    source = Path(file).read_bytes() if file is not None and Path(file).is_file() else b""
-    return f"{kind.__module__}:{kind.__qualname__}", hashlib.blake2b(source, digest_size=8).hexdigest()
+    return {**options, **describe_code(target), "datasets": digest.hexdigest()}
 
 
 def canonical(value: Any) -> bytes:

@@ -28,18 +28,26 @@ from audit.runtime.threads import single_threaded
 Array = np.ndarray
 
 DISCOUNT = 0.5
-"""Standard errors taken off each draw's log-odds before draws are ranked: a guess must be known to be good."""
+"""Standard errors taken off each draw's log-odds before draws are ranked: a guess must be known to be good.
+Chosen for power.
+"""
 CALIBRATION_PENALTY = np.array([1e-3, 1e-2])
-SHARE = 1.5
+"""Of the constant and the slope of the smoothing fit: next to nothing, so that a separable sample has a fit."""
+SMOOTHING = 1.5
+"""The smoothing fit counts at most so many times the draws that were counted: chosen for power."""
 WORTH = 600.0
-"""The smoothing fit never counts more than so many draws."""
+"""The smoothing fit never counts more than so many draws: chosen for power."""
 ROUNDING = 1e-4
-"""Confidences closer than this are the same but for rounding."""
+"""Margins closer than this are the same but for rounding: sums of single-precision products err by less."""
 SAFETY = 1.0
-"""Standard deviations of the selected count that are left out, so that the tested set stays inside the planned one."""
+"""Standard deviations of the selected count that are left out, so that the tested set stays inside the planned one:
+chosen for power.
+"""
 
 CUTOFFS = ((1.0, 0.4), (1 / 2, 0.3), (1 / 8, 0.2), (1 / 16, 0.1))
-"""The cutoffs: which share of the planned number of draws each selects, and its part of the error level."""
+"""The cutoffs: which share of the planned number of draws each selects, and its part of the error level.
+Chosen for power: the first has the most, because it is right most often; the parts add up to 1.
+"""
 
 MODES = {"neighbour": 1, "dataset": 1, "either": 2}
 """Which label is guessed: always the neighbour (1), always the dataset (0), or whichever is likelier; → sides."""
@@ -175,7 +183,7 @@ class Curve:
     def measure(mode: str, logits: Array, errors: Array, labels: Array) -> Curve:
         """The held-out counts, smoothed towards a logistic fit of "right" against confidence.
 
-        The fit counts as many draws as its standard error is worth, at most SHARE times what was counted, and at
+        The fit counts as many draws as its standard error is worth, at most SMOOTHING times what was counted, and at
         most WORTH.
         """
         margins, right = margin(mode, logits, errors), guess(mode, logits) == (labels == 1)
@@ -188,7 +196,7 @@ class Curve:
         rates = np.cumsum(p)[sizes - 1] / sizes
         slopes = np.cumsum(design * (p * (1 - p))[:, None], axis=0)[sizes - 1] / sizes[:, None]
         variance = np.einsum("ij,jk,ik->i", slopes, fit.covariance, slopes)
-        worth = np.minimum(rates * (1 - rates) / np.maximum(variance, 1e-12), np.minimum(SHARE * sizes, WORTH))
+        worth = np.minimum(rates * (1 - rates) / np.maximum(variance, 1e-12), np.minimum(SMOOTHING * sizes, WORTH))
         rates = (np.cumsum(right[order])[sizes - 1] + worth * rates) / (sizes + worth)
         return Curve(mode, len(labels), sizes, rates, np.sqrt(rates * (1 - rates) / (sizes + worth)))
 

@@ -34,7 +34,7 @@ Outcome = Literal["match", "reject", "either"]
 
 
 @dataclass(frozen=True)
-class Flag:
+class Bug:
     """A bug that a case catches: what the implementation does, what that does to its users, at which line."""
 
     bug: str
@@ -63,7 +63,7 @@ class Case:
 class Family:
     """All cases of one algorithm."""
 
-    flags: Mapping[str, Flag]
+    flags: Mapping[str, Bug]
     cases: tuple[Case, ...]
     preconditions: tuple[str, ...]
 
@@ -71,7 +71,7 @@ class Family:
 def family(algorithm: Algorithm) -> Family:
     """The cases of an algorithm, from its file."""
     told = json.loads(files("reference.vectors.cases").joinpath(f"{algorithm.name}.json").read_text("utf-8"))
-    flags = {name: Flag(**flag) for name, flag in told["flags"].items()}
+    flags = {name: Bug(**flag) for name, flag in told["flags"].items()}
     return Family(flags, tuple(_case(told, case) for case in told["cases"]), tuple(told["preconditions"]))
 
 

@@ -10,8 +10,8 @@ from sample_textbook import TWINS, Twins
 
 from audit import audit_dp
 from audit.auditor.lints.replay import laplace_epsilon, laplace_vector_epsilon
-from audit.auditor.terms.naming import listed, names
-from audit.auditor.terms.outputs import Raised, flatten, tabulate
+from audit.auditor.terms.leaves import Raised, flatten, listed, names
+from audit.auditor.terms.outputs import tabulate
 from audit.auditor.test.describe import _interval, describe_event
 from audit.auditor.test.plan import Cutoff, Selected
 from bench.foreign import inspect_alone

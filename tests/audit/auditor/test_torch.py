@@ -12,7 +12,7 @@ import pytest
 from audit import audit_dp, estimator
 from audit.auditor.targets.containment import Noticed, contained
 from audit.auditor.targets.sampling import TEST, BlockName, CallableTarget, Pair
-from audit.auditor.terms.outputs import flatten
+from audit.auditor.terms.leaves import flatten
 from audit.auditor.terms.relation import describe, records, same
 from bench.foreign import inspect_alone
 

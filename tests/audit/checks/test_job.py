@@ -21,7 +21,7 @@ from sample_checks import BAD, GOOD
 from audit.checks import job
 from audit.checks.framework import Check, collect
 from audit.cli.main import main
-from audit.runtime.errors import InputError
+from audit.runtime.store import NAME
 from reference.paper.inventory import load as load_inventory
 
 SAMPLES = Path(sample_checks.__file__).parent
@@ -94,13 +94,13 @@ def test_the_same_results_whatever_the_workers_and_the_order(tmp_path: Path, use
     found = []
     for workers, checks in ((1, GOOD), (3, GOOD), (2, list(reversed(GOOD)))):
         report = job.new_report("deep", 7, GOOD)
-        job.run(checks, report, workers, lambda result: None)
+        job.run(checks, report, job.pool(workers), lambda result: None)
         found.append(without_times(report.to_json()))
     assert found[0] == found[1] == found[2]
     messy, clean = (r for r in found[0]["results"] if r["name"].split(".")[1].startswith("draws"))
     assert messy["numbers"]["prec"] == clean["numbers"]["prec"] == 53
     other = job.new_report("deep", 8, GOOD)
-    job.run(GOOD, other, 1, lambda result: None)
+    job.run(GOOD, other, job.pool(1), lambda result: None)
     assert without_times(other.to_json())["results"] != found[0]["results"]
 
 
@@ -202,45 +202,73 @@ def test_an_out_that_cannot_be_written(
 # ------------------------------------------------------------------------------------ resume and record
 
 
-def test_resume_runs_what_is_missing_and_gives_the_same_report(use: Callable[..., None], tmp_path: Path) -> None:
-    _, whole = audit_json(tmp_path / "whole")
+def some_done(out: Path, count: int) -> list[Check]:
+    """A run of the sample checks of which so many are done; all of them."""
     checks = job.plan("quick")
     report = job.new_report("quick", 0, checks)
-    job.run(checks[:2], report, 1, lambda result: None)
+    with job.kept_in(out, report, resume=False) as store:
+        job.run(checks[:count], report, job.pool(1), lambda result: store.put(result.name, result.to_json()))
     assert not report.complete
-    (tmp_path / "part").mkdir()
-    job.save(report, tmp_path / "part" / "report.json")
+    return checks
+
+
+def test_resume_runs_what_is_missing_and_gives_the_same_report(use: Callable[..., None], tmp_path: Path) -> None:
+    _, whole = audit_json(tmp_path / "whole")
+    checks = some_done(tmp_path / "part", 2)
     ran: list[str] = []
-    resumed = job.load(tmp_path / "part" / "report.json", job.new_report("quick", 0, checks))
-    job.run(checks, resumed, 2, lambda result: ran.append(result.name))
+    resumed = job.new_report("quick", 0, checks)
+    with job.kept_in(tmp_path / "part", resumed, resume=True):
+        job.run(checks, resumed, job.pool(2), lambda result: ran.append(result.name))
     assert sorted(ran) == sorted(c.name for c in checks[2:])
     assert without_times(resumed.to_json()) == without_times(whole)
     code, again = audit_json(tmp_path / "whole", "--resume")
     assert (code, again) == (0, whole)
 
 
-def test_resume_without_a_report_is_a_fresh_start(use: Callable[..., None], tmp_path: Path) -> None:
+def test_without_resume_a_run_starts_afresh(use: Callable[..., None], tmp_path: Path) -> None:
+    some_done(tmp_path, 2)
+    code, data = audit_json(tmp_path, "--seed", "5")
+    assert (code, data["seed"], data["complete"]) == (0, 5, True)
+
+
+def test_resume_without_a_store_is_a_fresh_start(use: Callable[..., None], tmp_path: Path) -> None:
     code, data = audit_json(tmp_path, "--resume", "--only", "lem:moreau")
     assert (code, data["complete"]) == (0, True)
 
 
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("options", "message"),
     [
-        (lambda d: d | {"seed": 1}, "is of another seed; use another --out or drop --resume"),
-        (lambda d: d | {"level": "deep"}, "is of another level"),
-        (lambda d: d | {"only": ["x"]}, "is of another --only"),
-        (lambda d: d | {"available": {}}, "is of another set of checks"),
-        (lambda d: d | {"code": "0" * 16}, "is of another version of the code; use another --out or drop --resume"),
-        (lambda d: {k: v for k, v in d.items() if k != "code"}, "is of another version of the code"),
-        (lambda d: d | {"schema": 99}, "is not a report of this program"),
-        (lambda d: d | {"planned": {}}, "is not a report of this program (ValueError: "),
-        (lambda d: d | {"results": [{}]}, "is not a report of this program (KeyError: "),
-        (lambda d: [d], "is not a report of this program (TypeError: "),
-        (lambda d: None, "is not a report of this program"),
+        (["--seed", "1"], "is of another run: seed was 0, now 1; name another --out"),
+        (["--level", "deep"], "is of another run: "),
+        (["--only", "lem:moreau"], "is of another run: --only was [], now ['lem:moreau']; name another --out"),
     ],
 )
-def test_a_report_that_cannot_be_resumed(
+def test_the_store_of_another_run_cannot_be_resumed(
+    options: list[str],
+    message: str,
+    use: Callable[..., None],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    some_done(tmp_path, 1)
+    assert main(["audit", "--resume", "--out", str(tmp_path), *options]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda d: d | {"name": "sample.other"}, "ValueError: 'sample_checks.draws' was not planned"),
+        (lambda d: d | {"statement": "lem:other"}, "was not planned"),
+        (lambda d: {}, "KeyError: "),
+        (lambda d: [d], "TypeError: "),
+        (lambda d: None, "TypeError: "),
+    ],
+)
+def test_results_that_no_check_can_have_given_are_not_believed(
     spoil: Callable[[Any], Any],
     message: str,
     use: Callable[..., None],
@@ -249,10 +277,11 @@ def test_a_report_that_cannot_be_resumed(
 ) -> None:
     checks = job.plan("quick")
     report = job.new_report("quick", 0, checks)
-    job.run(checks[:1], report, 1, lambda result: None)
-    (tmp_path / "report.json").write_text(json.dumps(spoil(report.to_json())))
+    with job.kept_in(tmp_path, report, resume=False) as store:
+        job.run(checks[:1], report, job.pool(1), lambda result: store.put(result.name, spoil(result.to_json())))
     assert main(["audit", "--resume", "--out", str(tmp_path)]) == 2
     error = capsys.readouterr().err
+    assert "holds what this run cannot have written" in error
     assert message in error
     assert error.count("\n") == 1
 
@@ -261,7 +290,7 @@ def test_a_changed_check_is_noticed_on_resume(tmp_path: Path) -> None:
     """On a copy of the program: one more comment in the module of a check, and the report counts as other code's."""
     for package in ("reference", "audit"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
-    command = [sys.executable, "-m", "audit.cli", "audit", "--only", "E3.1", "--out", "out", "--resume", "--workers=1"]
+    command = [sys.executable, "-m", "dpso", "audit", "--only", "E3.1", "--out", "out", "--resume", "--workers=1"]
     environment = os.environ | {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
 
     def resumed() -> subprocess.CompletedProcess[str]:
@@ -272,23 +301,18 @@ def test_a_changed_check_is_noticed_on_resume(tmp_path: Path) -> None:
     changed.write_text(changed.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
     refused = resumed()
     assert refused.returncode == 2
-    assert "out/report.json is of another version of the code; use another --out or drop --resume" in refused.stderr
+    assert f"--out out/{NAME} is of another run: code was " in refused.stderr
 
 
 def test_a_second_audit_in_the_same_folder_is_refused(
     use: Callable[..., None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with job.alone_in(tmp_path):
+    report = job.new_report("quick", 0, job.plan("quick"))
+    with job.kept_in(tmp_path, report, resume=False):
         assert main(["audit", "--out", str(tmp_path)]) == 2
-    assert "another run is at work in this folder; wait for it" in capsys.readouterr().err
+    assert "another run is at work in this place; wait for it" in capsys.readouterr().err
     assert not (tmp_path / "report.json").exists()
     assert audit_json(tmp_path)[0] == 0
-
-
-def test_half_a_file_is_no_report(use: Callable[..., None], tmp_path: Path) -> None:
-    (tmp_path / "report.json").write_text('{"schema": 1, "lev')
-    with pytest.raises(InputError, match="is not a report of this program"):
-        job.load(tmp_path / "report.json", job.new_report("quick", 0, []))
 
 
 def test_the_record_holds_verdicts_and_nothing_volatile(use: Callable[..., None], tmp_path: Path) -> None:
@@ -327,7 +351,7 @@ def test_a_verdict_that_is_not_the_recorded_one_is_exit_1(
 
 def test_errata_are_compared_too(use: Callable[..., None]) -> None:
     report = job.new_report("quick", 0, job.plan("quick"))
-    job.run(job.plan("quick"), report, 1, lambda result: None)
+    job.run(job.plan("quick"), report, job.pool(1), lambda result: None)
     record = job.record_of(report)
     assert report.differences(record) == []
     record["errata"]["Alg:gll_oracle"] = ["E3.2"]

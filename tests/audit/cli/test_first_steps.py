@@ -175,7 +175,7 @@ def in_terminal(words: str, **environment: str) -> str:
     ours, theirs = pty.openpty()
     clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "TERM", "COLORTERM")}
     run = subprocess.Popen(
-        [sys.executable, "-m", "audit.cli", *words.split()],
+        [sys.executable, "-m", "dpso", *words.split()],
         stdout=theirs, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
         env=clean | {"PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "COLUMNS": "80"} | environment,
     )  # fmt: skip
@@ -206,7 +206,7 @@ def test_a_reader_that_leaves_early_is_no_error_with_tables_either() -> None:
     ours, theirs = os.pipe()
     os.close(ours)
     run = subprocess.run(
-        [sys.executable, "-m", "audit.cli", "errata"],
+        [sys.executable, "-m", "dpso", "errata"],
         stdout=theirs, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=False,
     )  # fmt: skip
     os.close(theirs)

@@ -148,7 +148,7 @@ def test_a_reader_that_leaves_early_is_no_error(arguments: list[str]) -> None:
     ours, theirs = os.pipe()
     os.close(ours)
     run = subprocess.run(
-        [sys.executable, "-m", "audit.cli", *arguments],
+        [sys.executable, "-m", "dpso", *arguments],
         stdout=theirs,
         stderr=subprocess.PIPE,
         text=True,

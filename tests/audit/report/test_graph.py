@@ -11,13 +11,13 @@ from audit.report import graph
 from audit.report.grades import GRADE_BADGES, GRADE_COLOURS
 from audit.report.graph import Node
 from audit.report.palette import DARK, LIGHT, PALETTE, colours, mixed
-from reference.paper.inventory import Algorithm, load
+from reference.paper.inventory import PrintedAlgorithm, load
 
 
 def nodes(grade: Grade = "holds", link: str = "") -> dict[str, Node]:
     inventory = load()
     entries = (*inventory.statements, *inventory.algorithms)
-    return {e.id: Node(e.id, e.name, e.title, grade, isinstance(e, Algorithm), link) for e in entries}
+    return {e.id: Node(e.id, e.name, e.title, grade, isinstance(e, PrintedAlgorithm), link) for e in entries}
 
 
 def test_the_graph_is_deterministic_complete_and_does_not_overlap() -> None:

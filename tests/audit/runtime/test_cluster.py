@@ -15,14 +15,15 @@ import pytest
 import sample_work
 
 from audit.runtime import cluster as module
-from audit.runtime.executors import Crew, carry_out, dask
-from audit.runtime.workers import environment, freeze
+from audit.runtime.cluster import environment
+from audit.runtime.pool import Pool
+from audit.runtime.worker import pack
 
 SQUARES = [(i, i * i) for i in range(10)]
 
 
-def answers(who: Crew, function: Callable[[Any, Any], Any], shared: Any = None) -> list[Any]:
-    return sorted(carry_out(who, function, shared, range(10)))
+def answers(who: Pool, function: Callable[[Any, Any], Any], shared: Any = None) -> list[Any]:
+    return sorted(who.run(function, shared, range(10)))
 
 
 @pytest.fixture(scope="module")
@@ -37,19 +38,19 @@ def cluster() -> Iterator[Any]:
 
 
 def test_the_same_answers_on_a_cluster(cluster: Any) -> None:
-    assert answers(dask(cluster.scheduler_address), sample_work.square) == SQUARES
+    assert answers(Pool.dask(cluster.scheduler_address), sample_work.square) == SQUARES
 
 
 def test_and_on_one_started_for_the_occasion_beside_another(cluster: Any) -> None:
     """Two clusters of one machine do not want the same port; a warning would fail this test."""
-    assert answers(dask("local", workers=1), sample_work.square) == SQUARES
+    assert answers(Pool.dask("local", workers=1), sample_work.square) == SQUARES
 
 
 @pytest.mark.parametrize("function", [sample_work.dies_once, sample_work.hangs_once])
 def test_a_worker_that_dies_or_never_answers_is_replaced(
     function: Callable[..., int], cluster: Any, tmp_path: Path
 ) -> None:
-    who = dask(cluster.scheduler_address, patience=3.0)
+    who = Pool.dask(cluster.scheduler_address, patience=3.0)
     assert answers(who, function, str(tmp_path)) == SQUARES
     assert len(list(tmp_path.iterdir())) == 1
 
@@ -58,7 +59,7 @@ def test_no_scheduler_there(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="needs the extra 'cluster'")
     monkeypatch.setattr(module, "CONNECT", 0.5)
     with pytest.raises(ValueError, match="no Dask scheduler answers there"):
-        answers(Crew("dask", 1, "tcp://127.0.0.1:9"), sample_work.square)
+        answers(Pool("dask", 1, "tcp://127.0.0.1:9"), sample_work.square)
 
 
 @pytest.mark.parametrize("words", [b"", b"HTTP/1.0 400 Bad Request\r\n\r\n"])
@@ -77,7 +78,7 @@ def test_another_program_there(words: bytes, monkeypatch: pytest.MonkeyPatch) ->
         held: list[socket.socket] = []
         threading.Thread(target=answer, daemon=True).start()
         with pytest.raises(ValueError, match=r"no Dask scheduler answers there \(.+\)"):
-            answers(Crew("dask", 1, f"tcp://127.0.0.1:{server.getsockname()[1]}"), sample_work.square)
+            answers(Pool("dask", 1, f"tcp://127.0.0.1:{server.getsockname()[1]}"), sample_work.square)
     for one in held:
         one.close()
 
@@ -85,7 +86,7 @@ def test_another_program_there(words: bytes, monkeypatch: pytest.MonkeyPatch) ->
 def test_without_dask_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ValueError, match=r"pip install 'dpso\[cluster\]'"):
-        answers(dask("tcp://127.0.0.1:9"), sample_work.square)
+        answers(Pool.dask("tcp://127.0.0.1:9"), sample_work.square)
 
 
 def test_what_dask_sets_for_its_workers_stays_with_them() -> None:
@@ -102,16 +103,16 @@ def test_what_dask_sets_for_its_workers_stays_with_them() -> None:
 
 def test_the_scheduler_is_not_asked_for_every_task_who_is_there(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "RECOUNT", float("inf"))
-    session = module.DaskSession(cluster.scheduler_address, 2, freeze(None))
-    try:
-        session._counted = -float("inf")
-        assert session.window == 4
-        monkeypatch.setattr(session._client, "nthreads", dict)
-        assert session.window == 4
-        session.renew(hung=False)
-        assert session.window == 2
-    finally:
-        session.close()
+    with contextlib.closing(module.Cluster(cluster.scheduler_address, 2, pack(sample_work.square, None), False)) as one:
+        one._counted = -float("inf")
+        assert one.has_room()
+        assert one._room == 4
+        monkeypatch.setattr(one._client, "nthreads", dict)
+        assert one.has_room()
+        assert one._room == 4
+        one._renew("none", hung=False)
+        assert one.has_room()
+        assert one._room == 2
 
 
 def test_loading_beside_other_work_leaves_complaints_to_who_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -300,6 +300,17 @@ def test_precisions_do_not_mix_up() -> None:
     assert (fine(1) / 3 + fine(0)).rad < Fraction(1, 2**390)
 
 
+def test_numbers_of_mpmath_combine_with_fractions() -> None:
+    """Whatever the version of mpmath: 1.3 alone would refuse."""
+    x, third = MP(30)(1), Fraction(1, 3)
+    assert third < x
+    assert x > third
+    assert x == Fraction(1)
+    for value in (x * third, third * x, third / x, x - 2 * third):
+        assert abs(3 * value - 1) < 1e-29
+
+
+@pytest.mark.skipif(mpmath.__version__.startswith("1.3"), reason="mpmath 1.3 copies within the context")
 def test_copying_an_mpf_loses_its_context() -> None:
     """Why results are never copied or pickled: mpmath rebuilds the number in its global context."""
     value = MP(50)(1) / 3

@@ -11,7 +11,7 @@ import typing
 import pytest
 
 from reference.paper.editions import (
-    Block,
+    AlignedBlock,
     EditionError,
     blocks,
     body_lines,
@@ -240,7 +240,7 @@ def test_repeated_equal_lines_cannot_mislead_the_alignment() -> None:
 
 def test_blank_lines_do_not_matter_and_comments_count() -> None:
     old, new = pair("y = x\n\n# why\nreturn y", "y = x\n# why\n\nreturn y")
-    assert blocks(old, new) == [Block(None, *2 * (("    y = x", "    # why", "    return y"),))]
+    assert blocks(old, new) == [AlignedBlock(None, *2 * (("    y = x", "    # why", "    return y"),))]
     assert edition(old, new, ())(3) == 3
     with pytest.raises(EditionError, match="name no erratum"):
         blocks(*pair("y = x\n# why\nreturn y", "y = x\n# why not\nreturn y"))
@@ -316,7 +316,7 @@ def test_closures_are_refused() -> None:
 
 def test_what_is_no_plain_function_is_refused() -> None:
     with pytest.raises(EditionError, match="not a plain function"):
-        body_lines(Block)
+        body_lines(AlignedBlock)
 
 
 # ------------------------------------------------------------------------------------------- line marks

@@ -90,14 +90,14 @@ def test_printed_and_corrected_beta_at_p_one() -> None:
     """d = 4, p = 1: the printed β is below κρ̃; the printed body accepts it only because it takes ρ for the
     modulus.
     """
-    at = pg.Parameters(1, 4, 1, 1, 2, 100, 1, "1e-5")
+    at = pg.GuidedParameters(1, 4, 1, 1, 2, 100, 1, "1e-5")
     s = scales(K, 1, 4, 1, 1)
     assert pg.beta_printed(K, at) < s.geo.kappa * s.weak < s.beta
     loss = RobustPhaseRetrieval(1, 1, 1)
     data = tuple(Example((1, 1, -1, 0), Q(1, 4)) for _ in range(4))
     options: dict[str, Any] = {"rounds": 2, "plan": (Phase(2, 2),), "mu": 1, "tape": ZeroTape(), "beta": None}
     pg.proximally_guided_printed(K, loss, LpBall([0] * 4, 1, 1), data, **options)
-    beta = pg.beta_printed(K, pg.Parameters(1, 4, loss.L0, loss.rho, 2, 4, 1, "1e-5"))
+    beta = pg.beta_printed(K, pg.GuidedParameters(1, 4, loss.L0, loss.rho, 2, 4, 1, "1e-5"))
     with pytest.raises(ValueError, match="must exceed"):
         pg.proximally_guided(K, loss, LpBall([0] * 4, 1, 1), data, **(options | {"beta": beta}))
 
@@ -215,25 +215,25 @@ def test_the_remark() -> None:
     B = Ball(96)
     for d in (3, 20, 1000):
         for n in (10**3, 10**6):
-            two = pg.Parameters(2, d, 2, 3, 5, n, 1, "1e-5")
+            two = pg.GuidedParameters(2, d, 2, 3, 5, n, 1, "1e-5")
             assert B.lt(B.abs(pg.printed_rate(B, two) - pg.remark_rate(B, two)), B("1e-15"))
-            one = pg.Parameters(1, d, 2, 3, 5, n, 1, "1e-5")
+            one = pg.GuidedParameters(1, d, 2, 3, 5, n, 1, "1e-5")
             ratio = pg.printed_rate(B, one) / pg.remark_rate(B, one)
             assert B.le(B(1), ratio)
             assert B.lt(ratio, B.power(B(2), Q(1, 6)))
-    assert pg.remark_rate(K, pg.Parameters(2, 3, 1, 1, 1, 100, 1, "1e-5")) > 0
+    assert pg.remark_rate(K, pg.GuidedParameters(2, 3, 1, 1, 1, 100, 1, "1e-5")) > 0
     with pytest.raises(ValueError, match="p = 3/2 must be 1 or 2"):
-        pg.remark_rate(K, pg.Parameters(Q(3, 2), 3, 1, 1, 1, 100, 1, "1e-5"))
+        pg.remark_rate(K, pg.GuidedParameters(Q(3, 2), 3, 1, 1, 1, 100, 1, "1e-5"))
 
 
 @pytest.mark.statement("thm:nsmth_ncnvx", kind="counterexample")
 def test_the_number_of_rounds() -> None:
     B = Ball(96)
-    usual = pg.Parameters(2, 5, 1, 1, 1, 10**5, 1, "1e-5")
+    usual = pg.GuidedParameters(2, 5, 1, 1, 1, 10**5, 1, "1e-5")
     assert pg.rounds_printed(B, usual) == pg.rounds_corrected(B, usual) == 316
-    none = pg.Parameters(2, 3, 1, "0.01", 1, 10, 1, "1e-5")
+    none = pg.GuidedParameters(2, 3, 1, "0.01", 1, 10, 1, "1e-5")
     assert (pg.rounds_printed(B, none), pg.rounds_corrected(B, none)) == (0, 1)
-    many = pg.Parameters(2, 100, 1, 1000, 1, 10, 10, "0.01")
+    many = pg.GuidedParameters(2, 100, 1, 1000, 1, 10, 10, "0.01")
     assert pg.condition_printed(B, many)
     assert (pg.rounds_printed(B, many), pg.rounds_corrected(B, many)) == (27, 10)
 
@@ -248,7 +248,7 @@ def test_when_the_condition_and_a_small_epsilon_give_r_at_most_n() -> None:
         delta = 10 ** -generator.uniform(1, 8)
         kappa, tilde = printed_kappas(K, p, d)
         limit = (tilde * kappa**2 * -K.log(delta)) ** 0.5
-        at = pg.Parameters(
+        at = pg.GuidedParameters(
             p, d, 1, n * d * generator.uniform(0, 1) ** 3, 1, n, limit * generator.uniform(0.01, 1), delta
         )
         assert pg.condition_printed(K, at)
@@ -259,7 +259,7 @@ def test_when_the_condition_and_a_small_epsilon_give_r_at_most_n() -> None:
 @pytest.mark.statement("thm:nsmth_ncnvx", kind="exact")
 def test_a_bad_plan_is_not_credited_with_doing_nothing():
     """One noisy step on one record can end anywhere in the ball: its bound is above that of returning w_r."""
-    K, at = Float64(), pg.Parameters(2, 5, 1, 1, 1, 1000, 1, "1e-5")
+    K, at = Float64(), pg.GuidedParameters(2, 5, 1, 1, 1, 1000, 1, "1e-5")
     bad = pg.guarantee(K, at, MU, 11, plan=(Phase(1, 1),))
     idle = pg.guarantee(K, at, MU, 11, plan=())
     assert idle.excess == 0.25  # L0²/(4κρ)
@@ -272,8 +272,8 @@ def test_a_bad_plan_is_not_credited_with_doing_nothing():
 @pytest.mark.statement("thm:nsmth_ncnvx", kind="certified")
 def test_the_bound_with_constants_and_its_improvement() -> None:
     """L = ρ = D = 1, (1, 1e-5), p = 2, d = 5: vacuous at 10⁴, informative at 10⁵."""
-    small = pg.guarantee(K, pg.Parameters(2, 5, 1, 1, 1, 10**4, 1, "1e-5"), MU, 11)
-    large = pg.guarantee(K, pg.Parameters(2, 5, 1, 1, 1, 10**5, 1, "1e-5"), MU, 45)
+    small = pg.guarantee(K, pg.GuidedParameters(2, 5, 1, 1, 1, 10**4, 1, "1e-5"), MU, 11)
+    large = pg.guarantee(K, pg.GuidedParameters(2, 5, 1, 1, 1, 10**5, 1, "1e-5"), MU, 45)
     assert not small.informative
     assert small.distance == pytest.approx(0.537, abs=0.002)
     assert large.informative
@@ -283,13 +283,13 @@ def test_the_bound_with_constants_and_its_improvement() -> None:
     plan = plan_solver(geometry(K, 2, 5), 10**5 // 45, MU)
     printed = pg.squared_distance_corrected(K, at, 45, excess_bound(K, at.geo, plan, MU), K(1))
     assert large.square < printed
-    certified = pg.guarantee(Ball(96), pg.Parameters(2, 5, 1, 1, 1, 10**5, 1, "1e-5"), MU, 45, plan=large.plan)
+    certified = pg.guarantee(Ball(96), pg.GuidedParameters(2, 5, 1, 1, 1, 10**5, 1, "1e-5"), MU, 45, plan=large.plan)
     assert certified.informative
 
 
 def test_the_improvement_at_p_one() -> None:
     """p = 1, d = 20, n = 10⁶: κ = 3, so the sharper progress alone gains 2κ − 1 = 5 in the square."""
-    at = pg.Parameters(1, 20, 1, 1, 1, 10**6, 1, "1e-5")
+    at = pg.GuidedParameters(1, 20, 1, 1, 1, 10**6, 1, "1e-5")
     tight = pg.guarantee(K, at, MU, 90)
     assert tight.informative
     assert tight.distance == pytest.approx(0.0371, abs=0.0005)
@@ -308,11 +308,11 @@ def test_how_many_rounds_are_needed() -> None:
 
 
 def test_the_regime_is_a_function() -> None:
-    found = pg.regime(lambda n: pg.Parameters(2, 2, 1, 1, 1, n, 1, "1e-5"), MU, range(12, 18))
+    found = pg.regime(lambda n: pg.GuidedParameters(2, 2, 1, 1, 1, n, 1, "1e-5"), MU, range(12, 18))
     assert found is not None
     n, promise = found
     assert promise.informative
-    before = pg.best_guarantee(pg.Parameters(2, 2, 1, 1, 1, n // 2, 1, "1e-5"), MU)
+    before = pg.best_guarantee(pg.GuidedParameters(2, 2, 1, 1, 1, n // 2, 1, "1e-5"), MU)
     assert not before.informative
 
 

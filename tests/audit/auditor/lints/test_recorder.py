@@ -13,13 +13,13 @@ import pytest
 import scipy.stats as st
 from numpy.random import laplace as imported_laplace
 
-from audit.auditor.lints.recorder import Recorder, Trace
+from audit.auditor.lints.recorder import RecordedRun, Recorder
 
 kept_generator = np.random.default_rng(3)
 kept_state = np.random.RandomState(4)
 
 
-def recorded(run: Any, holders: tuple[Any, ...] = ()) -> Trace:
+def recorded(run: Any, holders: tuple[Any, ...] = ()) -> RecordedRun:
     with Recorder((run, *holders)) as recorder:
         return recorder.record(run)
 

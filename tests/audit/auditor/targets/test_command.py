@@ -49,7 +49,7 @@ def room(tmp_path: Path) -> Path:
 
 
 def dpso(room: Path, *arguments: str) -> Any:
-    command = [sys.executable, "-m", "audit.cli", "test", *arguments, "--epsilon", "1", "--samples", "150"]
+    command = [sys.executable, "-m", "dpso", "test", *arguments, "--epsilon", "1", "--samples", "150"]
     here = str(Path(isolate.__file__).parents[2])
     environment = {"PYTHONPATH": here, "PATH": "/usr/bin:/bin"}
     return subprocess.run(command, cwd=room, env=environment, capture_output=True, text=True, timeout=60, check=False)

@@ -15,7 +15,7 @@ from audit import audit_dp, estimator
 from audit.auditor.lints.rules import _chance_of_repeats
 from audit.auditor.targets.containment import Noticed, contained
 from audit.auditor.targets.prepare import with_fresh_seeds
-from audit.auditor.terms.outputs import flatten
+from audit.auditor.terms.leaves import flatten
 from audit.auditor.terms.relation import same
 from bench.foreign import inspect_alone, look
 from bench.specimens import specimens

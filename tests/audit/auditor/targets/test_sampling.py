@@ -15,7 +15,7 @@ import pytest
 from audit.auditor.targets.command import ExecTarget
 from audit.auditor.targets.containment import MechanismTimeout
 from audit.auditor.targets.sampling import BURN_IN, TEST, BlockName, CallableTarget, Pair, TargetError, draw_block
-from audit.auditor.terms.outputs import Raised
+from audit.auditor.terms.leaves import Raised
 
 PAIR = Pair([0.0], [1.0])
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from audit import audit_dp, estimator
-from audit.auditor.terms.outputs import flatten
+from audit.auditor.terms.leaves import flatten
 from audit.auditor.terms.relation import describe, same
 
 pd: Any = pytest.importorskip("pandas")

@@ -147,7 +147,15 @@ def test_a_bare_pair_is_told_to_be_a_list(pairs: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "pairs", [[(A, B), (B, A)], ((A, B), (A, B)), [(ROWS, FLIPPED), (FLIPPED, ROWS)], [(A, B)], [([0.0], [1.0])] * 2]
+    "pairs",
+    [
+        [(A, B), (B, A)],
+        ((A, B), (A, B)),
+        [(ROWS, FLIPPED), (FLIPPED, ROWS)],
+        [(A, B)],
+        [([0.0], [1.0])] * 2,
+        [("ab", "ac"), ("ab", "ad")],
+    ],
 )
 def test_two_pairs_are_two_pairs(pairs: Any) -> None:
     result = audit_dp(lambda d, rng: rng.laplace() + len(d), pairs=pairs, epsilon=1.0, samples=50, lints=False)

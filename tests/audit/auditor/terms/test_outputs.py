@@ -13,7 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from audit.auditor.learn.features import lowest_bit
-from audit.auditor.terms.outputs import ABSENT, EXACT_BITS, Raised, concatenate, fit_width, significant, tabulate
+from audit.auditor.terms.leaves import Raised
+from audit.auditor.terms.outputs import ABSENT, EXACT_BITS, concatenate, fit_width, significant, tabulate
 
 
 @dataclasses.dataclass

@@ -24,11 +24,11 @@ from audit.auditor.targets.sampling import BURN_IN, TEST, BlockName, CallableTar
 from audit.auditor.terms.outputs import VALUE_BITS, concatenate
 from audit.auditor.test import draws as longrun
 from audit.auditor.test.confidence import Selection, p_value
-from audit.auditor.test.draws import Place, Ruler, Work, conduct, select
+from audit.auditor.test.draws import Binning, RunSettings, Work, conduct, select
 from audit.auditor.test.plan import Cutoff, Plan, make_plan
-from audit.runtime import journal as journals
-from audit.runtime.executors import here, processes
-from audit.runtime.journal import JournalError
+from audit.runtime import store as stores
+from audit.runtime.pool import Pool
+from audit.runtime.store import Store, StoreError
 
 PAIR = Pair([0.0], [1.0])
 ALPHA = 0.05
@@ -37,12 +37,12 @@ ALPHA = 0.05
 def planned(mechanism: Callable[..., Any], delta: float, draws: int = 60_000, block: int = 2048) -> Work:
     target = CallableTarget(mechanism, None, 60.0)
     burn = draw_block(target, PAIR, BlockName(0, BURN_IN, 0, 0), 4000)
-    ruler = Ruler.of(*make_plan(burn.values, burn.labels, draws, delta, ALPHA))
-    return Work(target, PAIR, 0, draws, block, VALUE_BITS, (ruler,))
+    binning = Binning.of(*make_plan(burn.values, burn.labels, draws, delta, ALPHA))
+    return Work(target, PAIR, 0, draws, block, VALUE_BITS, (binning,))
 
 
-def selected(work: Work, delta: float, place: Place | None = None) -> tuple[Selection, ...]:
-    (found,) = select(work, conduct(work, place or Place(), lambda text: None), delta)
+def selected(work: Work, delta: float, settings: RunSettings | None = None) -> tuple[Selection, ...]:
+    (found,) = select(work, conduct(work, settings or RunSettings(), lambda text: None), delta)
     assert found is not None
     return found
 
@@ -53,7 +53,7 @@ def in_memory(work: Work, delta: float) -> tuple[Selection, ...]:
         draw_block(work.target, PAIR, BlockName(0, TEST, 0, i), min(work.block, work.draws - i * work.block))
         for i in range(work.blocks)
     ]
-    plan = work.rulers[0].plan
+    plan = work.binnings[0].plan
     chosen = plan.select(concatenate([b.values for b in blocks]))
     right = chosen.label == (np.concatenate([b.labels for b in blocks]) == 1)
     order = np.argsort(-chosen.margin, kind="stable")
@@ -66,7 +66,7 @@ def in_memory(work: Work, delta: float) -> tuple[Selection, ...]:
 
 def test_without_delta_the_counts_are_those_of_all_draws_in_memory() -> None:
     work = planned(sample_work.laplace, 0.0)
-    assert len(work.rulers[0].plan.cutoffs) > 1
+    assert len(work.binnings[0].plan.cutoffs) > 1
     assert selected(work, 0.0) == in_memory(work, 0.0)
 
 
@@ -74,7 +74,7 @@ def test_without_delta_the_counts_are_those_of_all_draws_in_memory() -> None:
 def test_with_delta_the_steps_lose_next_to_nothing(mechanism: Callable[..., Any]) -> None:
     """The same n, and right guesses within what sorting the last step (3 % of n) can change by chance at 1e-6."""
     work = planned(mechanism, 1e-4)
-    cutoffs = work.rulers[0].plan.cutoffs
+    cutoffs = work.binnings[0].plan.cutoffs
     assert len(cutoffs) > 1
     for found, sorted_out, cutoff in zip(selected(work, 1e-4), in_memory(work, 1e-4), cutoffs, strict=True):
         assert found.n == sorted_out.n == cutoff.n
@@ -85,7 +85,10 @@ def test_with_delta_the_steps_lose_next_to_nothing(mechanism: Callable[..., Any]
 @pytest.mark.parametrize("delta", [0.0, 1e-4])
 def test_the_same_bits_whoever_does_the_work(delta: float) -> None:
     work = planned(sample_work.laplace, delta)
-    counts = [conduct(work, Place(who), lambda text: None)[0] for who in (here(), processes(2), processes(3))]
+    counts = [
+        conduct(work, RunSettings(who), lambda text: None)[0]
+        for who in (Pool.here(), Pool.processes(2), Pool.processes(3))
+    ]
     assert counts[0] is not None
     assert all(np.array_equal(counts[0], other) for other in counts[1:])
     assert counts[0].dtype == np.int64
@@ -102,10 +105,10 @@ def test_pieces_depend_on_the_number_of_draws_alone_and_cover_it() -> None:
 
 def test_what_was_noticed_is_the_same_whoever_noticed_it() -> None:
     found = []
-    for who in (here(), processes(2)):
+    for who in (Pool.here(), Pool.processes(2)):
         work = planned(sample_work.noisy_word, 0.0, draws=3000, block=256)
         work.target.noticed = Noticed()
-        conduct(work, Place(who), lambda text: None)
+        conduct(work, RunSettings(who), lambda text: None)
         noticed = longrun._noticed_as_json(work.target.noticed)
         noticed["first_traceback"] = noticed["first_traceback"].splitlines()[-1]
         found.append(noticed)
@@ -135,22 +138,22 @@ def test_a_process_of_its_own_counts_what_it_draws(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(Worker, "ask", measured)
     other = apart(work)
     with contextlib.closing(other):
-        found = conduct(other, Place(), lambda text: None)
-    assert np.array_equal(found[0], conduct(work, Place(), lambda text: None)[0])  # type: ignore[arg-type]
+        found = conduct(other, RunSettings(), lambda text: None)
+    assert np.array_equal(found[0], conduct(work, RunSettings(), lambda text: None)[0])  # type: ignore[arg-type]
     assert len(sizes) == work.pieces
     assert max(sizes) < 8 * work.block
 
 
 @needs_fork
 def test_counting_for_long_is_no_call_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    work, count = apart(planned(sample_work.laplace, 0.0, draws=2048), timeout=0.05), Ruler.count
+    work, count = apart(planned(sample_work.laplace, 0.0, draws=2048), timeout=0.05), Binning.count
 
-    def slow(self: Ruler, table: Any, labels: Any) -> Any:
+    def slow(self: Binning, table: Any, labels: Any) -> Any:
         time.sleep(0.5)
         return count(self, table, labels)
 
     monkeypatch.setattr(isolate, "GRACE", 0.0)
-    monkeypatch.setattr(Ruler, "count", slow)
+    monkeypatch.setattr(Binning, "count", slow)
     with contextlib.closing(work):
         assert {cutoff.draws for cutoff in selected(work, 0.0)} == {2048}
 
@@ -158,13 +161,13 @@ def test_counting_for_long_is_no_call_that_hangs(monkeypatch: pytest.MonkeyPatch
 # ----------------------------------------------------------------------------------------------- selection
 
 
-def ruler(n: int, steps: int = 4, sides: str = "neighbour") -> Ruler:
+def binning(n: int, steps: int = 4, sides: str = "neighbour") -> Binning:
     plan = Plan(None, sides, (Cutoff(n, None, 0.1, 1.0),), 0.0)  # type: ignore[arg-type] # the score is not asked
-    return Ruler(plan, np.arange(steps - 1, dtype=float), "")
+    return Binning(plan, np.arange(steps - 1, dtype=float), "")
 
 
 def picked(n: int, counts: np.ndarray, coins: np.random.Generator, delta: float = 0.1) -> Selection:
-    (found,) = ruler(n).selections(counts, delta, coins)
+    (found,) = binning(n).selections(counts, delta, coins)
     return found
 
 
@@ -231,51 +234,56 @@ def test_choosing_by_labels_would_be_caught() -> None:
     assert rejected > stats.binom.ppf(1 - 1e-6, runs, ALPHA)
 
 
-# ------------------------------------------------------------------------------------------------- journal
+# --------------------------------------------------------------------------------------------------- store
 
 
-def kept(folder: Path, resume: bool = False) -> contextlib.AbstractContextManager[Place]:
+def kept(folder: Path, resume: bool = False) -> contextlib.AbstractContextManager[RunSettings]:
     @contextlib.contextmanager
     def opened() -> Any:
-        place = Place(here(), folder, resume)
-        with place.opened({"seed": 0}):
-            yield place
+        settings = RunSettings(Pool.here(), folder, resume)
+        with settings.opened({"seed": 0}):
+            yield settings
 
     return opened()
 
 
 def test_a_run_continues_where_it_was_and_does_no_work_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(longrun, "FLUSH", 0.0)
+    """The run is stopped while it works on the eleventh piece, and one flush has ten of them."""
+    monkeypatch.setattr(stores, "FLUSH", 0.0)
     work = planned(sample_work.laplace, 1e-4)
     whole = selected(work, 1e-4)
-    with kept(tmp_path) as place:
-        assert selected(work, 1e-4, place) == whole
-    path = tmp_path / journals.NAME
-    lines = path.read_bytes().splitlines(keepends=True)
-    assert len(lines) == work.pieces + 1
-    path.write_bytes(b"".join(lines[:11]) + lines[11][:9])
     done: list[int] = []
-    real = longrun.count_piece
-    monkeypatch.setattr(longrun, "count_piece", lambda work, piece: done.append(piece) or real(work, piece))
-    with kept(tmp_path, resume=True) as place:
-        assert selected(work, 1e-4, place) == whole
-    assert done == list(range(10, work.pieces))
+    real, limit = longrun.count_piece, 10
+
+    def counted(work: Work, piece: int) -> Any:
+        if len(done) == limit:
+            raise MemoryError
+        done.append(piece)
+        return real(work, piece)
+
+    monkeypatch.setattr(longrun, "count_piece", counted)
+    with pytest.raises(MemoryError), kept(tmp_path) as settings:
+        selected(work, 1e-4, settings)
+    limit = work.pieces
+    with kept(tmp_path, resume=True) as settings:
+        assert selected(work, 1e-4, settings) == whole
+    assert done == list(range(work.pieces))
 
 
 def test_a_finished_run_is_read_and_nothing_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work = planned(sample_work.laplace, 0.0)
-    with kept(tmp_path) as place:
-        whole = selected(work, 0.0, place)
+    with kept(tmp_path) as settings:
+        whole = selected(work, 0.0, settings)
     monkeypatch.setattr(longrun, "count_piece", lambda work, piece: pytest.fail("work was done again"))
-    with kept(tmp_path, resume=True) as place:
-        assert selected(work, 0.0, place) == whole
+    with kept(tmp_path, resume=True) as settings:
+        assert selected(work, 0.0, settings) == whole
 
 
 def test_another_plan_is_refused(tmp_path: Path) -> None:
-    with kept(tmp_path) as place:
-        selected(planned(sample_work.laplace, 0.0), 0.0, place)
-    with kept(tmp_path, resume=True) as place, pytest.raises(JournalError, match="of another plan: burn-in was"):
-        selected(planned(sample_work.gaussian, 0.0), 0.0, place)
+    with kept(tmp_path) as settings:
+        selected(planned(sample_work.laplace, 0.0), 0.0, settings)
+    with kept(tmp_path, resume=True) as settings, pytest.raises(StoreError, match="of another plan: burn-in was"):
+        selected(planned(sample_work.gaussian, 0.0), 0.0, settings)
 
 
 @pytest.mark.parametrize(
@@ -297,18 +305,23 @@ def test_another_plan_is_refused(tmp_path: Path) -> None:
 def test_what_cannot_have_been_counted_is_not_believed(spoil: Callable[[Any], Any], tmp_path: Path) -> None:
     work = planned(sample_work.laplace, 0.0)
     result = longrun.count_piece(work, 0)
-    for piece, value, believed in (
-        (0, result, True),
-        (0, spoil(result), False),
-        (-1, result, False),
-        ("0", result, False),
+    for key, value, believed in (
+        ("0", result, True),
+        ("0", spoil(result), False),
+        ("-1", result, False),
+        ("00", result, False),
+        ("x", result, False),
     ):
-        record = json.loads(json.dumps([[piece, value]]))
-        if believed:
-            assert list(longrun._checked(record, work, tmp_path)) == [(0, result)]
-        else:
-            with pytest.raises(JournalError, match="cannot have written"):
-                list(longrun._checked(record, work, tmp_path))
+        with Store.in_folder(tmp_path, {}, "replace") as store:
+            store.begin({})
+            store.put(key, value)
+        with Store.in_folder(tmp_path, {}, "continue") as store:
+            store.begin({})
+            if believed:
+                assert list(longrun._checked(store, work)) == [(0, json.loads(json.dumps(result)))]
+                continue
+            with pytest.raises(StoreError, match="cannot have written"):
+                list(longrun._checked(store, work))
 
 
 def test_datasets_are_told_apart_by_their_content() -> None:
