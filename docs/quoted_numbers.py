@@ -17,7 +17,7 @@ import numpy as np
 
 from audit.accounting.accountants import account, noise_ratio
 from audit.auditor.api import audit_dp
-from audit.checks.job import read_record
+from audit.checks.results import read_record
 from reference.convex import noisy_frank_wolfe as nfw
 from reference.convex.counterexamples import (
     DELTA,

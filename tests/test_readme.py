@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.checks import job
+from audit.checks import job, results
 from audit.checks.framework import GRADES
 from audit.cli.main import command_modules, main
 from audit.report.grades import GRADE_WORDS
@@ -94,11 +94,11 @@ def test_the_excerpt_of_the_audit_is_what_is_recorded() -> None:
     table, counts = re.split(r"\n\n", shown)
     rows = re.findall(r"^ (\S+) +(\d+) +(.+(?:\n {20,}.+)*)", table.partition("─\n")[2], re.MULTILINE)
     assert len(rows) >= 4
-    record, plan = job.read_record(), job.plan("quick", [])
+    record, plan = results.read_record(), job.plan("quick", [])
     for id, checks, verdict in rows:
         assert " ".join(verdict.split()) == record["verdicts"][id]
-        assert int(checks) == sum(job.held_by(c.statement)[-1] == id for c in plan)
-    grades = Counter(grade for id, grade in record["grades"].items() if len(job.held_by(id)) == 1)
+        assert int(checks) == sum(results.held_by(c.statement)[-1] == id for c in plan)
+    grades = Counter(grade for id, grade in record["grades"].items() if len(results.held_by(id)) == 1)
     said = "; ".join(f"{grades[g]} {GRADE_WORDS[g]}" for g in GRADES if grades[g])
     assert " ".join(counts.split()).startswith(f"{said} {len(plan)} checks in ")
     assert ", 0 not as recorded\n" in counts

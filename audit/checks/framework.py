@@ -130,7 +130,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Result:
+class CheckResult:
     """A check that ran."""
 
     name: str
@@ -175,7 +175,7 @@ class Result:
         return data | {"as_recorded": self.as_recorded}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Result:
+    def from_json(cls, data: Mapping[str, Any]) -> CheckResult:
         """The result that `to_json` wrote."""
         values = {f.name: data[f.name] for f in fields(cls)}
         for name in ("ratio", "would_detect"):
@@ -226,7 +226,7 @@ def collect() -> list[Check]:
     """All checks, in the order of the section modules and of their definition."""
     found: list[Check] = []
     for info in pkgutil.iter_modules(audit.checks.__path__):
-        if info.name in ("framework", "job"):
+        if info.name in ("framework", "job", "results"):
             continue
         module = importlib.import_module(f"audit.checks.{info.name}")
         for value in vars(module).values():
@@ -264,7 +264,7 @@ def seed_of(check: Check, seed: int) -> int:
     return int.from_bytes(digest[:4])
 
 
-def run_one(check: Check, seed: int) -> Result:
+def run_one(check: Check, seed: int) -> CheckResult:
     """Run a check. An exception is a result that is not as recorded, with its last line as the reason."""
     own_seed = seed_of(check, seed)
     fresh_state(own_seed)
@@ -281,7 +281,7 @@ def run_one(check: Check, seed: int) -> Result:
     return replace(result, error=error, seconds=round(time.perf_counter() - start, 3))
 
 
-def failed(check: Check, seed: int, error: str) -> Result:
+def failed(check: Check, seed: int, error: str) -> CheckResult:
     """The result of a check that could not be run to its end."""
     return replace(_result(check, Outcome(holds=False), seed_of(check, seed)), error=error)
 
@@ -300,8 +300,8 @@ def fresh_state(seed: int) -> None:
     mpmath.mp.prec = 53
 
 
-def _result(check: Check, outcome: Outcome, own_seed: int) -> Result:
-    return Result(
+def _result(check: Check, outcome: Outcome, own_seed: int) -> CheckResult:
+    return CheckResult(
         name=check.name,
         statement=check.statement,
         kind=check.kind,
@@ -367,7 +367,7 @@ class Verdict:
     remarks: tuple[str, ...] = ()
 
 
-def judge(results: Sequence[Result]) -> Verdict:
+def judge(results: Sequence[CheckResult]) -> Verdict:
     """The verdict on one statement, from the checks about it that ran.
 
     A check that came out otherwise than recorded beats everything; then refutation; then conditions; then "holds",
@@ -402,14 +402,14 @@ def _with_remark(verdict: Verdict, remark: str, errata: Sequence[str]) -> Verdic
     return Verdict(verdict.grade, f"{verdict.text}, {remark}", named, (*verdict.remarks, remark))
 
 
-def _proof_steps(text: Sequence[Result]) -> list[Result]:
+def _proof_steps(text: Sequence[CheckResult]) -> list[CheckResult]:
     """The refuted steps of a statement's proof, where more than the proof is judged."""
     if all(r.statement.endswith(PROOF) for r in text):
         return []
     return [r for r in text if r.statement.endswith(PROOF) and not r.expected]
 
 
-def _substance(text: Sequence[Result]) -> Verdict:
+def _substance(text: Sequence[CheckResult]) -> Verdict:
     """The verdict on what a statement says, slips of the pen aside."""
     if not text:
         return Verdict("unchecked", "no check yet")
@@ -422,7 +422,7 @@ def _substance(text: Sequence[Result]) -> Verdict:
     return _searched(text)
 
 
-def _refuted(results: Sequence[Result]) -> Verdict:
+def _refuted(results: Sequence[CheckResult]) -> Verdict:
     """Refuted as printed; "corrected" is said only if a check of the corrected text ran and held."""
     errata = _errata(r for r in results if not r.expected)
     named = ", ".join(errata)
@@ -436,7 +436,7 @@ def _refuted(results: Sequence[Result]) -> Verdict:
     return Verdict("refuted", text, errata)
 
 
-def _errata(results: Iterable[Result]) -> tuple[str, ...]:
+def _errata(results: Iterable[CheckResult]) -> tuple[str, ...]:
     return in_order({r.erratum for r in results if r.erratum})
 
 
@@ -445,7 +445,7 @@ def in_order(errata: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(errata, key=inventory.erratum_order))
 
 
-def _proved(results: Sequence[Result]) -> Verdict:
+def _proved(results: Sequence[CheckResult]) -> Verdict:
     tight = "; ".join(dict.fromkeys(r.tight for r in results if r.tight))
     if conditions := _conditions(results):
         remarks = (f"only if {conditions}", *([f"loose ({tight})"] if tight else []))
@@ -453,7 +453,7 @@ def _proved(results: Sequence[Result]) -> Verdict:
     return Verdict("loose", f"holds, loose ({tight})", remarks=(tight,)) if tight else Verdict("holds", "holds")
 
 
-def _searched(results: Sequence[Result]) -> Verdict:
+def _searched(results: Sequence[CheckResult]) -> Verdict:
     """What a search without a find is worth: how near it came, and what it would have seen."""
     ratios = [r.ratio for r in results if r.ratio is not None]
     powers = [r.would_detect for r in results if r.would_detect is not None]
@@ -469,23 +469,23 @@ def _searched(results: Sequence[Result]) -> Verdict:
     return Verdict("searched", text, remarks=tuple(filter(None, (condition, nearest, power))))
 
 
-def _conditions(results: Sequence[Result]) -> str:
+def _conditions(results: Sequence[CheckResult]) -> str:
     return "; ".join(sorted({r.condition for r in results if r.condition}))
 
 
-def verdict(results: Sequence[Result]) -> str:
+def verdict(results: Sequence[CheckResult]) -> str:
     """The verdict on one statement in words."""
     return judge(results).text
 
 
-def by_statement(results: Iterable[Result]) -> dict[str, list[Result]]:
+def by_statement(results: Iterable[CheckResult]) -> dict[str, list[CheckResult]]:
     """Results grouped by statement, in order of first appearance."""
-    grouped: dict[str, list[Result]] = {}
+    grouped: dict[str, list[CheckResult]] = {}
     for result in results:
         grouped.setdefault(result.statement, []).append(result)
     return grouped
 
 
-def verdicts(results: Iterable[Result]) -> dict[str, str]:
+def verdicts(results: Iterable[CheckResult]) -> dict[str, str]:
     """The verdict on each statement that has a result."""
     return {statement: verdict(group) for statement, group in by_statement(results).items()}

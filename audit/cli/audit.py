@@ -17,8 +17,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from audit.checks import job
-from audit.checks.framework import GRADES, Check, Level, Result
+from audit.checks import job, results
+from audit.checks.framework import GRADES, Check, CheckResult, Level
 from audit.report import write_html
 from audit.report.grades import GRADE_STYLES, GRADE_WORDS
 from audit.report.model import paper_order
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
         return _run_in(store, checks, report, args)
 
 
-def _run_in(store: Store, checks: list[Check], report: job.Report, args: argparse.Namespace) -> int:
+def _run_in(store: Store, checks: list[Check], report: results.Report, args: argparse.Namespace) -> int:
     """Run the checks that the report lacks, keep report.json up to date, and conclude."""
     path = args.out / "report.json"
     console = Console(stderr=True)
@@ -103,9 +103,9 @@ def _check_options(args: argparse.Namespace) -> None:
         raise InputError("--record: only a run of all statements is recorded; drop --only")
 
 
-def _conclude(report: job.Report, args: argparse.Namespace, files: list[Path]) -> int:
+def _conclude(report: results.Report, args: argparse.Namespace, files: list[Path]) -> int:
     """Print the outcome, record it if asked to, and say by the exit code whether it is the recorded one."""
-    differences = [] if args.record else report.differences(job.read_record())
+    differences = [] if args.record else report.differences(results.read_record())
     if args.json:
         extra = {"differences": [vars(d) for d in differences]}
         print(json.dumps(report.to_json() | extra, indent=1, allow_nan=False))
@@ -113,8 +113,8 @@ def _conclude(report: job.Report, args: argparse.Namespace, files: list[Path]) -
         _print_summary(report, differences, Console())
         print("written: " + ", ".join(one_line(str(file)) for file in files))
     if args.record and not report.unexpected:
-        job.write_record(report)
-        print(f"recorded: {job.RECORD}", file=sys.stderr)
+        results.write_record(report)
+        print(f"recorded: {results.RECORD}", file=sys.stderr)
     return 1 if report.unexpected or differences else 0
 
 
@@ -122,7 +122,7 @@ def _conclude(report: job.Report, args: argparse.Namespace, files: list[Path]) -
 
 
 def _run_with_progress(
-    checks: list[Check], report: job.Report, args: argparse.Namespace, store: Store, console: Console
+    checks: list[Check], report: results.Report, args: argparse.Namespace, store: Store, console: Console
 ) -> None:
     weights = {c.name: WEIGHTS[c.level] for c in checks}
     running: dict[str, str] = {}
@@ -145,7 +145,7 @@ def _run_with_progress(
             running[check.name] = check.statement
             show()
 
-        def done(result: Result) -> None:
+        def done(result: CheckResult) -> None:
             nonlocal saved
             store.put(result.name, result.to_json())
             running.pop(result.name, None)
@@ -160,14 +160,14 @@ def _run_with_progress(
 # ---------------------------------------------------------------------------------------------- summary
 
 
-def _print_summary(report: job.Report, differences: list[job.Difference], console: Console) -> None:
+def _print_summary(report: results.Report, differences: list[results.Difference], console: Console) -> None:
     standings = report.standings()
     table = Table(title=f"dpso audit, level {report.level}, seed {report.seed}", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("statement", overflow="fold", max_width=30)
     table.add_column("checks", justify="right", no_wrap=True)
     table.add_column("verdict", overflow="fold")
-    shown = [id for id, s in standings.items() if s.ran and len(job.held_by(id)) == 1]
-    for id in paper_order(shown, job.inventory()):
+    shown = [id for id, s in standings.items() if s.ran and len(results.held_by(id)) == 1]
+    for id in paper_order(shown, results.inventory()):
         standing = standings[id]
         verdict = Text(one_line(standing.text), style=GRADE_STYLES[standing.verdict.grade])
         table.add_row(Text(one_line(id)), str(standing.ran), verdict)

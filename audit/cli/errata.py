@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from audit.checks.framework import plain
-from audit.checks.job import inventory
+from audit.checks.results import inventory
 from audit.runtime.errors import InputError, one_line
 from audit.runtime.suggest import LOOSELY, did_you_mean
 from audit.trace.links import CodeLink, code_links

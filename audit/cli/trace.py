@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from audit.checks.job import inventory
+from audit.checks.results import inventory
 from audit.cli.checkout import checkout_module
 from audit.report import graph
 from audit.runtime.errors import InputError, wrapped

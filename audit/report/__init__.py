@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audit.checks.job import Report, inventory
+from audit.checks.results import Report, inventory
 from audit.report.page import render
 from audit.runtime.files import write_atomically
 

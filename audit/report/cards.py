@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from audit.checks.framework import Result
+from audit.checks.framework import CheckResult
 from audit.report.common import Frugal, definitions, numbers_table, to_detail
 from audit.report.figures import picture
 from audit.report.model import Page, errata, slug
@@ -114,7 +114,7 @@ def _side(title: str, text: str, class_: str) -> Html | None:
     return tag("div", tag("h4", title), tag("p", formula(text)), class_=f"side {class_}") if text else None
 
 
-def _evidence(model: Page, result: Result, frugal: Frugal) -> Html:
+def _evidence(model: Page, result: CheckResult, frugal: Frugal) -> Html:
     shown = "Shown in this run" if result.as_recorded else "Not reproduced in this run"
     return tag(
         "div",

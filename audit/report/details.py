@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.checks.framework import Result
+from audit.checks.framework import CheckResult
 from audit.report import svg
 from audit.report.common import Frugal, badge, definitions, erratum_link, name_of, numbers_table, to_detail
 from audit.report.figures import picture
@@ -46,14 +46,14 @@ def _uses(model: Page, id: str) -> tuple[str, ...]:
     return model.inventory.uses(id) if id in model.inventory.entries else ()
 
 
-def _outcome(result: Result) -> str:
+def _outcome(result: CheckResult) -> str:
     if result.error:
         return "error"
     found = "holds" if result.holds else "fails"
     return f"{found}, as it should" if result.as_recorded else f"{found}, and should not"
 
 
-def _check(model: Page, entry: PageEntry, result: Result, frugal: Frugal) -> Html:
+def _check(model: Page, entry: PageEntry, result: CheckResult, frugal: Frugal) -> Html:
     place = None if result.statement == entry.id else tag("code", result.statement)
     facts = [
         ("ratio", None if result.ratio is None else svg.number(result.ratio)),

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from audit.checks.framework import Figure, Grade, Result, Topic, Verdict, in_order
-from audit.checks.job import Report, Standing, held_by
+from audit.checks.framework import CheckResult, Figure, Grade, Topic, Verdict, in_order
+from audit.checks.results import Report, Standing, held_by
 from reference.paper.inventory import Equation, Erratum, Inventory, Section
 
 
@@ -21,7 +21,7 @@ class PageEntry:
     title: str
     section: str
     standing: Standing
-    results: tuple[Result, ...]
+    results: tuple[CheckResult, ...]
     errata: tuple[str, ...]
 
     @property
@@ -41,7 +41,7 @@ class Picture:
     """A figure and the check that it comes from."""
 
     figure: Figure
-    result: Result
+    result: CheckResult
     slug: str
 
 
@@ -67,11 +67,11 @@ class Page:
         """The pictures of a topic."""
         return [p for p in self.pictures if p.figure.topic == topic]
 
-    def of_result(self, result: Result) -> list[Picture]:
+    def of_result(self, result: CheckResult) -> list[Picture]:
         """The pictures that a check made."""
         return [p for p in self.pictures if p.result.name == result.name]
 
-    def evidence(self, erratum: str) -> list[Result]:
+    def evidence(self, erratum: str) -> list[CheckResult]:
         """The checks of the printed text that show an erratum."""
         return [r for r in self.report.ordered() if r.erratum == erratum and not r.expected]
 
@@ -95,7 +95,7 @@ def page(report: Report, inventory: Inventory) -> Page:
     listed = {id: entry for id, entry in inventory.entries.items() if not isinstance(entry, Section)}
     with_results = [id for id in standings if id in listed or len(held_by(id)) == 1]
     ids = paper_order([*listed, *with_results], inventory)
-    grouped: dict[str, list[Result]] = {}
+    grouped: dict[str, list[CheckResult]] = {}
     for result in report.ordered():
         grouped.setdefault(held_by(result.statement)[-1], []).append(result)
     entries = [_entry(id, inventory, standings, grouped.get(id, [])) for id in ids]
@@ -117,7 +117,9 @@ def paper_order(ids: Iterable[str], inventory: Inventory) -> list[str]:
 NOT_RUN = Verdict("unchecked", "not in this run")
 
 
-def _entry(id: str, inventory: Inventory, standings: Mapping[str, Standing], results: Sequence[Result]) -> PageEntry:
+def _entry(
+    id: str, inventory: Inventory, standings: Mapping[str, Standing], results: Sequence[CheckResult]
+) -> PageEntry:
     found = inventory.entries.get(id)
     name, title, section = id, "", "?"
     if found is not None:

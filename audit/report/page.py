@@ -13,7 +13,7 @@ from functools import partial
 from importlib.resources import files
 
 from audit.checks.framework import GRADES
-from audit.checks.job import Report
+from audit.checks.results import Report
 from audit.report.cards import errata_section
 from audit.report.common import Frugal, plural, to_detail
 from audit.report.details import details_section

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from audit.checks.framework import GRADES, Result
-from audit.checks.job import held_by
+from audit.checks.framework import GRADES, CheckResult
+from audit.checks.results import held_by
 from audit.report import graph, svg
 from audit.report.common import Frugal, badge, erratum_link, meter, name_of, plural, to_detail
 from audit.report.grades import GRADE_BADGES, GRADE_MEANINGS
@@ -152,7 +152,7 @@ def _nodes(model: Page) -> dict[str, graph.Node]:
 
 def tightness_bars(model: Page, frugal: Frugal) -> Html:
     """The largest left side over right side of every claim that held, nearest to 1 first."""
-    best: dict[tuple[str, str], Result] = {}
+    best: dict[tuple[str, str], CheckResult] = {}
     for result in sorted(model.report.ordered(), key=lambda r: -(r.ratio or 0.0)):
         if result.ratio is not None and result.holds and not result.error:
             best.setdefault((held_by(result.statement)[-1], result.edition), result)

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Literal, TypeAlias
 
 from audit.checks.framework import KINDS, LEVELS, Check, Grade, Level, collect
-from audit.checks.job import inventory, read_record
+from audit.checks.results import inventory, read_record
 from audit.trace.links import CodeLink, PytestLink, checkout, code_links, tests_of
 from reference.paper.editions import EditionError, errata_of, line_marks
 from reference.paper.inventory import Inventory, PrintedAlgorithm

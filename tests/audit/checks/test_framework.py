@@ -18,9 +18,9 @@ from audit.checks import framework
 from audit.checks.framework import (
     GRADES,
     Check,
+    CheckResult,
     Figure,
     Outcome,
-    Result,
     check,
     distinct,
     judge,
@@ -46,7 +46,7 @@ def result(
     power=None,
     error="",
     statement="lem:x",
-) -> Result:
+) -> CheckResult:
     about = Check(f"s.{kind}", statement, kind, edition, "quick", erratum, condition, lambda seed: Outcome(True))
     holds = about.expected if holds is None else holds
     outcome = Outcome(holds, ratio=ratio, tight=tight, would_detect=power)
@@ -57,7 +57,7 @@ def result(
 SLIP = {"kind": "counterexample", "edition": "printed", "erratum": "E3.10", "severity": "typo"}
 PRINTED = {"kind": "counterexample", "edition": "printed", "erratum": "E3.1"}
 
-CASES: list[tuple[str, Sequence[Result], str, str]] = [
+CASES: list[tuple[str, Sequence[CheckResult], str, str]] = [
     ("nothing ran", [], "unchecked", "no check yet"),
     ("only our variant was checked", [result(edition="tight")], "unchecked", "no check yet"),
     ("exact", [result()], "holds", "holds"),
@@ -201,7 +201,7 @@ CASES: list[tuple[str, Sequence[Result], str, str]] = [
 
 
 @pytest.mark.parametrize(("results", "grade", "text"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
-def test_each_form_of_verdict(results: Sequence[Result], grade: str, text: str) -> None:
+def test_each_form_of_verdict(results: Sequence[CheckResult], grade: str, text: str) -> None:
     found = judge(results)
     assert (found.grade, found.text) == (grade, text)
     assert verdict(results) == text
@@ -224,7 +224,9 @@ def test_each_form_of_verdict(results: Sequence[Result], grade: str, text: str) 
         ([result(error="boom")], ("s.exact",)),
     ],
 )
-def test_what_a_verdict_says_beside_its_class_is_a_field(results: Sequence[Result], remarks: tuple[str, ...]) -> None:
+def test_what_a_verdict_says_beside_its_class_is_a_field(
+    results: Sequence[CheckResult], remarks: tuple[str, ...]
+) -> None:
     assert judge(results).remarks == remarks
 
 
@@ -242,7 +244,7 @@ def test_refutations_name_their_errata() -> None:
 @given(
     st.permutations([result(**PRINTED), result(), result("statistical", power=1.0), result("adversarial", ratio=0.5)])
 )
-def test_the_verdict_does_not_depend_on_the_order(results: list[Result]) -> None:
+def test_the_verdict_does_not_depend_on_the_order(results: list[CheckResult]) -> None:
     assert verdict(results) == "refuted as printed → corrected (E3.1)"
 
 
@@ -288,7 +290,7 @@ def test_the_cases_catch_a_mutated_verdict(old: str, new: str, monkeypatch: pyte
     exec(source.replace(old, new), mutant.__dict__)
     caught = False
     for _, results, grade, text in CASES:
-        found = mutant.judge([mutant.Result(**vars(r)) for r in results])
+        found = mutant.judge([mutant.CheckResult(**vars(r)) for r in results])
         caught |= (found.grade, found.text) != (grade, text)
     assert caught
 
@@ -373,7 +375,7 @@ def test_plain_numbers() -> None:
 def test_a_result_survives_json() -> None:
     for one in GOOD:
         found = run_one(one, 5)
-        back = Result.from_json(json.loads(json.dumps(found.to_json(), allow_nan=False)))
+        back = CheckResult.from_json(json.loads(json.dumps(found.to_json(), allow_nan=False)))
         assert back == found
         assert back.to_json() == found.to_json()
 

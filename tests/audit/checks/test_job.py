@@ -18,7 +18,7 @@ import sample_checks
 from jsonschema import Draft202012Validator
 from sample_checks import BAD, GOOD
 
-from audit.checks import job
+from audit.checks import job, results
 from audit.checks.framework import Check, collect
 from audit.cli.main import main
 from audit.runtime.store import NAME
@@ -31,12 +31,12 @@ SCHEMA = Draft202012Validator(json.loads(files("audit.report").joinpath("report.
 DRIVER = """
 import sys
 sys.path[:0] = [{samples!r}, {root!r}]
-import audit.checks.job, audit.cli.main, sample_checks
+import audit.checks.job, audit.checks.results, audit.cli.main, sample_checks
 names = {names!r}
 checks = list(sample_checks.GOOD) + [sample_checks.BAD[name] for name in names]
 audit.checks.job.collect = lambda: checks
 # The project's verdicts are about other checks.
-audit.checks.job.RECORD = audit.checks.job.RECORD.with_name("no-record.json")
+audit.checks.results.RECORD = audit.checks.results.RECORD.with_name("no-record.json")
 if __name__ == "__main__":
     sys.argv[1:1] = ["audit"]
     sys.exit(audit.cli.main.main())
@@ -49,7 +49,7 @@ def use(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
 
     def put(*bad: str) -> None:
         monkeypatch.setattr(job, "collect", lambda: [*GOOD, *(BAD[name] for name in bad)])
-        monkeypatch.setattr(job, "RECORD", tmp_path / "verdicts.json")
+        monkeypatch.setattr(results, "RECORD", tmp_path / "verdicts.json")
 
     put()
     return put
@@ -76,7 +76,7 @@ def test_the_report_follows_its_schema(use: Callable[..., None], tmp_path: Path)
     code, data = audit_json(tmp_path, "--level", "deep", "--workers", "1")
     assert code == 1
     assert list(SCHEMA.iter_errors(data)) == []
-    assert data["schema"] == job.SCHEMA
+    assert data["schema"] == results.SCHEMA
     for spoil in (
         {"schema": 2},
         {"verdicts": {"x": {"grade": "fine"}}},
@@ -288,7 +288,7 @@ def test_results_that_no_check_can_have_given_are_not_believed(
 
 def test_a_changed_check_is_noticed_on_resume(tmp_path: Path) -> None:
     """On a copy of the program: one more comment in the module of a check, and the report counts as other code's."""
-    for package in ("reference", "audit"):
+    for package in ("reference", "audit", "dpso"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     command = [sys.executable, "-m", "dpso", "audit", "--only", "E3.1", "--out", "out", "--resume", "--workers=1"]
     environment = os.environ | {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -352,7 +352,7 @@ def test_a_verdict_that_is_not_the_recorded_one_is_exit_1(
 def test_errata_are_compared_too(use: Callable[..., None]) -> None:
     report = job.new_report("quick", 0, job.plan("quick"))
     job.run(job.plan("quick"), report, job.pool(1), lambda result: None)
-    record = job.record_of(report)
+    record = results.record_of(report)
     assert report.differences(record) == []
     record["errata"]["Alg:gll_oracle"] = ["E3.2"]
     assert [d.statement for d in report.differences(record)] == ["Alg:gll_oracle"]
@@ -365,7 +365,7 @@ def test_a_run_that_went_wrong_is_not_recorded(use: Callable[..., None], tmp_pat
 
 
 def test_the_committed_record_knows_only_what_exists() -> None:
-    record = job.read_record()
+    record = results.read_record()
     if not record:
         pytest.skip("no verdicts are recorded yet: dpso audit --record")
     inventory = load_inventory()

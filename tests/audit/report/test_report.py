@@ -14,6 +14,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,8 +25,8 @@ from typing import Any, get_args
 import pytest
 
 from audit.checks import framework
-from audit.checks.framework import Check, Figure, Outcome, Result, Role
-from audit.checks.job import Report
+from audit.checks.framework import Check, CheckResult, Figure, Outcome, Role
+from audit.checks.results import Report
 from audit.report import render, svg
 from audit.report.model import page as model_of
 from audit.report.page import LIMIT
@@ -97,13 +98,13 @@ PROFILE = Figure(
 
 def result(
     name: str, statement: str, kind="exact", edition="corrected", erratum=None, condition=None, **outcome
-) -> Result:
+) -> CheckResult:
     about = Check(name, statement, kind, edition, "quick", erratum, condition, lambda seed: Outcome(True))
     outcome.setdefault("holds", about.expected)
     return framework._result(about, Outcome(**outcome), 17)
 
 
-def report_of(results: list[Result], planned: tuple[str, ...] = ()) -> Report:
+def report_of(results: list[CheckResult], planned: tuple[str, ...] = ()) -> Report:
     names = {r.name: r.statement for r in results} | dict.fromkeys(planned, "lem:moreau")
     return Report("quick", 0, names, {}, [], list(results))
 
@@ -115,7 +116,7 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
     return inventory.read(inventory.PAPER, path)
 
 
-def typical() -> list[Result]:
+def typical() -> list[CheckResult]:
     return [
         result("s.oracle", "lem:oracle", ratio=1.0, tight="α, attained", numbers={"largest": 0.25, "n": 7}),
         result("s.moreau", "lem:moreau", ratio=0.5),
@@ -130,7 +131,7 @@ def typical() -> list[Result]:
     ]
 
 
-def hostile() -> list[Result]:
+def hostile() -> list[CheckResult]:
     figure = Figure(HOSTILE, HOSTILE, HOSTILE, {HOSTILE: [(1.0, 2.0), (2.0, 3.0)], "b": [(1.0, 1.0)]}, note=HOSTILE)
     outcome = {"witness": HOSTILE, "numbers": {HOSTILE: HOSTILE}, "note": HOSTILE, "tight": HOSTILE}
     kinds = ("line", "bar", "band")
@@ -447,8 +448,18 @@ def test_the_same_bytes_again_and_from_json(paper: Inventory, monkeypatch: pytes
     text = render(report, paper)
     assert render(report_of(typical()), paper) == text
     data = json.loads(json.dumps(report.to_json(), allow_nan=False))
-    again = replace(report, results=[Result.from_json(result) for result in data["results"]])
+    again = replace(report, results=[CheckResult.from_json(result) for result in data["results"]])
     assert render(again, paper) == text
+
+
+def test_drawing_a_page_loads_nothing_that_runs_checks() -> None:
+    program = "import sys, audit.report; print(*(m for m in sys.modules if m.startswith('audit.')))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "audit.checks.results" in loaded
+    sections = {f"audit.checks.section{n}" for n in range(2, 6)}
+    running = {"audit.checks.job", "audit.runtime.pool", "audit.auditor"} | sections
+    assert not loaded & running
 
 
 def test_a_partial_report_says_so(paper: Inventory) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import audit.checks.job
+import audit.checks.results
 from audit.checks.framework import Check, Outcome
 from audit.cli import trace as command
 from audit.cli.main import main
@@ -106,7 +106,7 @@ def test_the_record_is_read_and_a_broken_one_is_one_line(tmp_path: Path, monkeyp
     record = tmp_path / "verdicts.json"
     content = {"level": "quick", "verdicts": {"lem:oracle": "holds"}, "results": [{"name": "s3.a"}]}
     record.write_text(json.dumps(content))
-    monkeypatch.setattr(audit.checks.job, "RECORD", record)
+    monkeypatch.setattr(audit.checks.results, "RECORD", record)
     read = trace()
     assert read.recorded == {"lem:oracle": "holds"}
     assert read.recorded_checks == {"s3.a"}
