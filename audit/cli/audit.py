@@ -23,15 +23,14 @@ from audit.report import write_html
 from audit.report.grades import GRADE_STYLES, GRADE_WORDS
 from audit.report.model import paper_order
 from audit.runtime.errors import InputError, one_line
-from audit.runtime.interrupts import interruptible
+from audit.runtime.interrupts import INTERRUPTED, interruptible
 from audit.runtime.store import Store
 
 HELP = "check every statement of the paper and report what holds, how tightly, and what repairs it"
 EXAMPLE = "dpso audit --level quick --only lem:oracle --out dpso-out"
 
-INTERRUPTED = 130
 SAVE_EVERY = 2.0
-"""Seconds between two writes of report.json: what a crash of the machine can cost."""
+"""Seconds between two writes of report.json, for who looks at it while the run goes on."""
 
 WEIGHTS: dict[Level, int] = {"quick": 1, "standard": 8, "deep": 200}
 """How long a check of a level takes, roughly and relatively: for the time left before any has been timed."""

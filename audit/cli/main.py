@@ -18,6 +18,7 @@ from typing import NoReturn
 
 from audit.runtime.errors import InputError, one_line
 from audit.runtime.extras import remedy
+from audit.runtime.interrupts import INTERRUPTED
 from audit.runtime.suggest import did_you_mean
 
 ORDER = ("audit", "test", "sensitivity", "crosscheck", "trace", "errata", "calibrate", "vectors", "bench")
@@ -129,10 +130,6 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace | None:
     if unknown:
         raise InputError(f"unknown argument {unknown[0]!r}{active.nearest(unknown[0])} (see: {active.prog} --help)")
     return args
-
-
-INTERRUPTED = 130
-"""What a shell reports of a program that Ctrl-C ended: 128 and the number of the signal."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -8,6 +8,9 @@ import threading
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
 
+INTERRUPTED = 130
+"""The exit code of a command that Ctrl-C ended, as shells have it: 128 and the number of the signal."""
+
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:

@@ -74,3 +74,27 @@ def noisy_word(dataset: list[float], rng: np.random.Generator) -> Any:
     if u < 0.02:
         raise KeyError("rare")
     return "low" if u + 0.1 * sum(dataset) < 0.5 else "high"
+
+
+def dies_and_leaves_a_child(folder: str, task: int) -> int:
+    """The first worker forks a process that keeps its pipes open for a minute, and dies."""
+    if _first(folder, "died"):
+        child = os.fork()
+        if child == 0:
+            os.setsid()
+            time.sleep(60)
+            os._exit(0)
+        (Path(folder) / f"pid-{child}").touch()
+        os._exit(3)
+    return task * task
+
+
+def prints(shared: Any, task: int) -> int:
+    """Says something where the answers of a worker process go, and asks where its requests come from."""
+    os.write(1, b"noise")
+    assert os.read(0, 10) == b""
+    return task
+
+
+def length(shared: bytes, task: bytes) -> int:
+    return len(shared) + len(task)

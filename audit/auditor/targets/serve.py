@@ -1,6 +1,6 @@
 """A mechanism served as JSON lines, for an interpreter that need not have this package: standard library only.
 
-    python worker.py MODULE:CALLABLE [--folder DIR] [--parameters JSON]
+    python serve.py MODULE:CALLABLE [--folder DIR] [--parameters JSON]
 
 The callable is `mechanism(dataset)` or `mechanism(dataset, rng)` (`rng` is numpy's generator if numpy is there, else a
 `random.Random`), or a class with `fit(X, y)`. What it prints goes to stderr.

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import os
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -123,16 +124,36 @@ def test_without_dask_the_message_says_what_to_install(monkeypatch: pytest.Monke
         answers(Pool.dask("tcp://127.0.0.1:9"), sample_work.square)
 
 
-def test_what_dask_sets_for_its_workers_stays_with_them() -> None:
-    """With MALLOC_TRIM_THRESHOLD_ every later program of this process would give back and fault in its memory."""
-    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+ENVIRONMENT = """
+import os
+from audit.runtime.cluster import local_cluster
+if __name__ == "__main__":
     before = dict(os.environ)
-    with module.local_cluster(1) as own:
+    with local_cluster(1) as own:
         assert dict(os.environ) == before
         os.environ["MALLOC_TRIM_THRESHOLD_"] = "as when a worker is restarted"
         seen = own.get_client().run(os.getenv, "MALLOC_TRIM_THRESHOLD_")
         assert set(seen.values()) == {"65536"}
     assert dict(os.environ) == before
+"""
+
+
+def test_what_dask_sets_for_its_workers_stays_with_them(tmp_path: Path) -> None:
+    """With MALLOC_TRIM_THRESHOLD_ every later program of this process would give back and fault in its memory.
+
+    In a process of its own: the cluster of the other tests may be restarting a worker, which changes the environment.
+    """
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    (tmp_path / "script.py").write_text(ENVIRONMENT)
+    path = os.pathsep.join([str(Path(module.__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
+    found = subprocess.run(
+        [sys.executable, str(tmp_path / "script.py")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": path},
+    )
+    assert found.returncode == 0, found.stderr
 
 
 def test_the_scheduler_is_not_asked_for_every_task_who_is_there(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:

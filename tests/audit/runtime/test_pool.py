@@ -135,3 +135,86 @@ def test_what_cannot_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cloudpickle", None)
     with pytest.raises(ValueError, match="use a function of a module, or workers=1"):
         answers(Pool.processes(1), sample_work.square, lambda: None)
+
+
+# ------------------------------------------------------------------------------- what could hang, and must not
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_dead_worker_is_noticed_though_its_child_keeps_the_pipe_open(tmp_path: Path) -> None:
+    began = time.monotonic()
+    assert answers(Pool.processes(2), sample_work.dies_and_leaves_a_child, str(tmp_path)) == SQUARES
+    assert time.monotonic() - began < 40
+    for pid in pids(tmp_path):
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_more_than_a_pipe_holds_to_a_worker_that_never_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten megabytes to an interpreter that is stopped before it reads any: nobody waits for the pipe."""
+    monkeypatch.setattr(pool, "START", 3.0)
+    real, made = process.Interpreter, []
+
+    class Stopped(process.Interpreter):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            if not made:
+                os.kill(self.process.pid, signal.SIGSTOP)
+            made.append(self)
+
+    monkeypatch.setattr(pool, "Interpreter", Stopped)
+    large = b"x" * 10_000_000
+    found = list(Pool.processes(1, patience=0.5).run(sample_work.length, large, [large]))
+    assert found == [(large, 20_000_000)]
+    assert len(made) >= 2
+    assert issubclass(Stopped, real)
+
+
+def test_what_the_work_prints_is_no_answer(capfd: pytest.CaptureFixture[str]) -> None:
+    assert answers(Pool.processes(1), sample_work.prints, tasks=[1, 2]) == [(1, 1), (2, 2)]
+    assert capfd.readouterr() == ("", "noisenoise")
+
+
+def test_a_task_that_may_not_be_tried_again_is_lost_at_once_and_others_go_on(tmp_path: Path) -> None:
+    started: list[int] = []
+    found = Pool.processes(2).run(
+        sample_work.dies_always,
+        None,
+        range(6),
+        attempts=1,
+        started=started.append,
+        lost=lambda task, reason: reason,  # type: ignore[arg-type,return-value]
+    )
+    assert dict(found) == {i: i * i for i in range(6)} | {3: "the worker process died (exit code -9)"}
+    assert started == list(range(6))
+
+
+SCRIPT = """
+from audit.runtime.pool import Pool
+def cube(shared, task):
+    return task**3
+GUARD
+    print(sorted(Pool.processes(2).run(cube, None, [2, 3])))
+"""
+
+
+@pytest.mark.parametrize("guard", ['if __name__ == "__main__":', "if True:"])
+@pytest.mark.parametrize("cloud", [True, False])
+def test_functions_of_a_script_are_found_and_a_script_without_its_guard_is_told(
+    guard: str, cloud: bool, tmp_path: Path
+) -> None:
+    script = tmp_path / "script.py"
+    hidden = "" if cloud else "import sys; sys.modules['cloudpickle'] = None\n"
+    script.write_text(hidden + SCRIPT.replace("GUARD", guard))
+    found = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    if guard == "if True:":
+        assert "WorkersLost: a worker cannot import the main module (RuntimeError: " in found.stderr
+        assert 'put what the script does under if __name__ == "__main__":' in found.stderr
+    else:
+        assert (found.stdout, found.stderr) == ("[(2, 8), (3, 27)]\n", "")

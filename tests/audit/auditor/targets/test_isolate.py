@@ -82,6 +82,35 @@ def test_what_ends_or_doubles_the_interpreter_is_an_error(mechanism: Any, word: 
     assert word in result.reason
 
 
+def leaves_a_copy_behind(_data: Any, _rng: Any) -> float:
+    """The copy keeps the pipes open; the worker is gone."""
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(20)
+        os._exit(0)
+    os._exit(5)
+
+
+def closes_everything(_data: Any, _rng: Any) -> float:
+    os.closerange(3, 1000)
+    time.sleep(60)
+    return 0.0
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "word"), [(leaves_a_copy_behind, "exit code 5"), (closes_everything, "closed the pipes")]
+)
+def test_a_worker_that_cannot_answer_any_more_is_not_waited_for(
+    mechanism: Any, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(isolate, "GRACE", 0.3)
+    begun = time.monotonic()
+    result = audit(mechanism, timeout=None)
+    assert result.verdict == "error"
+    assert word in result.reason
+    assert time.monotonic() - begun < 15
+
+
 @pytest.mark.parametrize("mechanism", [spin, deaf])
 def test_what_never_returns_is_an_error(mechanism: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(isolate, "GRACE", 0.3)
