@@ -42,7 +42,7 @@ from reference.convex.sensitivity import Shift, tuned_parameters
 from reference.numerics.numbers import Float64, Real
 from reference.paper.editions import edition
 from reference.paper.inventory import load
-from reference.privacy import gaussian_mu, log_inverse
+from reference.privacy import SelectionNoise, gaussian_mu, log_inverse
 from reference.setting.losses import GLL, Absolute, PiecewiseLinear
 from reference.setting.sets import L2Ball, l1_ball
 from reference.smooth import bounds
@@ -183,7 +183,7 @@ def phased_setting() -> PhasedParameters:
 # ------------------------------------------------------------------------------------- Algorithms 3 to 5
 
 
-def _frank_wolfe_ratio(noise: nfw.Noise) -> float:
+def _frank_wolfe_ratio(noise: SelectionNoise) -> float:
     """Printed Laplace scale of Algorithm 3 over the tight scale of this noise, for T = 400 steps."""
     epsilon, delta = TARGET
     gll, W = GLL(Absolute, 1, 1, 1), l1_ball(2, 1)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -101,3 +103,37 @@ def test_it_is_one_page() -> None:
 def test_a_missing_and_a_misplaced_room_would_be_seen() -> None:
     page = "| room | for |\n|---|---|\n| **`reference/`** | x |\n| `paper/`, `numerics/` | y |\n| · `deep/` | z |\n"
     assert rooms(page) == {"": ["reference"], "reference": ["paper", "numerics"], "reference.numerics": ["deep"]}
+
+
+# ------------------------------------------------------------------------------- one name, one meaning
+
+
+def shared_names(sources: Mapping[str, str]) -> dict[str, list[str]]:
+    """Classes and type aliases of the product that have one name in two modules."""
+    found: dict[str, list[str]] = {}
+    for module, source in sources.items():
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(module)
+            elif isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias":
+                found.setdefault(ast.unparse(node.target), []).append(module)
+    return {name: modules for name, modules in found.items() if len(modules) > 1}
+
+
+ARRAY = "Array"
+"""The one alias that several rooms repeat: it is numpy's own type, shortened, and means the same everywhere."""
+
+
+def test_no_two_classes_of_the_product_have_one_name() -> None:
+    sources = {
+        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+        for package in ("reference", "audit", "dpso")
+        for path in (ROOT / package).rglob("*.py")
+    }
+    assert len(sources) > 150
+    assert shared_names(sources).keys() <= {ARRAY}
+
+
+def test_a_name_that_is_used_twice_is_found() -> None:
+    twice = {"a.py": "class Block: ...", "b.py": "Block: TypeAlias = int", "c.py": "class Other: ..."}
+    assert shared_names(twice) == {"Block": ["a.py", "b.py"]}

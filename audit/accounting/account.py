@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
-from audit.accounting.profiles import PrivacyProfile, Verdict
+from audit.accounting.profiles import PrivacyProfile, ProfileVerdict
 from reference.numerics.enclosures import float_above
 from reference.numerics.numbers import Ball, BallScalar, Numbers, Real
 from reference.paper.algorithms import Edition, PerAlgorithm
@@ -84,7 +84,7 @@ class Account:
         return tuple(c for c in self.conditions if not c.holds)
 
     @property
-    def verdict(self) -> Verdict | Literal["no guarantee", "no noise", "cited"]:
+    def verdict(self) -> ProfileVerdict | Literal["no guarantee", "no noise", "cited"]:
         """private, violated, not certified; no guarantee if a condition fails; no noise; cited: no scale is printed."""
         if self.failed:
             return "no guarantee"

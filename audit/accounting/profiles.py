@@ -22,7 +22,7 @@ from flint import arb
 from reference.numerics.numbers import Ball, BallScalar, Exact, Float64, Undecided, certify
 from reference.privacy import gaussian_delta, kov_delta, zcdp_delta
 
-Verdict: TypeAlias = Literal["private", "violated", "not certified"]
+ProfileVerdict: TypeAlias = Literal["private", "violated", "not certified"]
 Parameter: TypeAlias = Callable[[Ball], BallScalar]
 """A rule's parameter (μ, ρ, ε0) at any precision."""
 
@@ -350,7 +350,7 @@ class PrivacyProfile:
         target = Fraction(delta)
         return _bisect(lambda e: self.certified.upper(e) <= target, 2.0**20, 54)
 
-    def verdict(self, epsilon: Exact, delta: Exact) -> Verdict:
+    def verdict(self, epsilon: Exact, delta: Exact) -> ProfileVerdict:
         """Whether δ(ε) ≤ δ: private, violated (only where the rule is exact), or not certified."""
         target, e = Fraction(delta), Fraction(epsilon)
         if self.certified.upper(e) <= target or self.upper(e) <= target:

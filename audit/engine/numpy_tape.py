@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from reference.numerics.tape import Draw, Kind, Tape, Values
+from reference.numerics.tape import Draw, DrawKind, Tape, Values
 
 
 class NumpyTape(Tape):
@@ -35,7 +35,7 @@ class NumpyTape(Tape):
         return tuple(float(x) for x in _unit(generator, draw.kind, draw.dim))
 
 
-def _unit(generator: np.random.Generator, kind: Kind, dim: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _unit(generator: np.random.Generator, kind: DrawKind, dim: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Real draws of scale 1."""
     if kind == "normal":
         return generator.standard_normal(dim)

@@ -14,11 +14,10 @@ from audit.engine.tapes import BatchTape
 from reference.numerics.numbers import Float64
 from reference.numerics.tape import Draw
 from reference.paper.algorithms import Edition
-from reference.privacy import gaussian_mu, log_inverse
+from reference.privacy import SelectionNoise, gaussian_mu, log_inverse
 from reference.setting.data import Example
 from reference.setting.losses_smooth import SmoothPredictorLoss
 from reference.smooth.calibration import (
-    Noise,
     dimension_factor,
     gaussian_stretch,
     tight_deviation,
@@ -128,7 +127,7 @@ def poly_sfw_tight(
     delta: Any,
     tape: BatchTape,
     *,
-    noise: Noise = "gumbel",
+    noise: SelectionNoise = "gumbel",
     start: Sequence[Any] | None = None,
     D: Any = None,
 ) -> Array:

@@ -108,8 +108,26 @@ def _perform_apart(work: PackedWork, task: Any) -> tuple[Any, float]:
     return found.answer, found.seconds
 
 
+def _client(distributed: Any, where: Any) -> Any:
+    """A client that is connected; one that cannot connect is closed before its error is raised.
+
+    Left to the garbage collector it would stop its event loop at any moment, also while the next client or cluster
+    starts its own: both hold the same lock of `distributed`, and the process would hang for ever.
+    """
+    client = distributed.Client.__new__(distributed.Client)
+    try:
+        client.__init__(where, timeout=CONNECT, set_as_default=False)
+    except BaseException:
+        client.close()
+        raise
+    return client
+
+
 def _in_time(make: Callable[[], Any], seconds: float) -> Any:
-    """What `make` gives or raises, or TimeoutError: a client that talks to another program may wait for ever."""
+    """The client that `make` gives, or what it raises, or TimeoutError: another program may let it wait for ever.
+
+    One that comes too late is closed.
+    """
     future: Future[Any] = Future()
 
     def attempt() -> None:
@@ -120,6 +138,7 @@ def _in_time(make: Callable[[], Any], seconds: float) -> Any:
 
     threading.Thread(target=attempt, daemon=True).start()
     if not wait([future], seconds).done:
+        future.add_done_callback(lambda late: late.exception() or late.result().close())
         raise TimeoutError(f"no answer in {seconds:g} s")
     return future.result()
 
@@ -150,7 +169,7 @@ class Cluster(Workers):
             with interrupts_held():
                 where = self._end.enter_context(local_cluster(self._workers))
         try:
-            client = _in_time(lambda: distributed.Client(where, timeout=CONNECT, set_as_default=False), 2 * CONNECT)
+            client = _in_time(lambda: _client(distributed, where), 2 * CONNECT)
         except (OSError, ValueError, MemoryError) as error:  # MemoryError: another program's answer read as a length
             raise ValueError(f"scheduler = {self._address}: no Dask scheduler answers there ({error})") from None
         self._client = self._end.enter_context(client)

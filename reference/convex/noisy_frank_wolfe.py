@@ -42,7 +42,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from reference.convex.moreau import REAL_LINE, Interval, smoothing_error
 from reference.convex.oracle import Counter, Oracle, OracleParameters, oracle, oracle_evaluations, oracle_parameters
@@ -52,13 +52,10 @@ from reference.numerics.preconditions import require, same_dimension, whole
 from reference.numerics.tape import Draw, Tape, reading
 from reference.paper.events import Trace, mark
 from reference.paper.registry import claims, implements
-from reference.privacy import kov_delta, kov_epsilon0, zcdp_rho
+from reference.privacy import SelectionNoise, kov_delta, kov_epsilon0, zcdp_rho
 from reference.setting.data import Example
 from reference.setting.losses import GLL
 from reference.setting.sets import FeasibleSet
-
-Noise: TypeAlias = Literal["laplace", "gumbel"]
-
 
 ScaleRule: TypeAlias = Callable[["FrankWolfeParameters", Numbers], Real]
 
@@ -78,7 +75,7 @@ class FrankWolfeParameters:
     T: int
     smoothing: OracleParameters
     oracle: Oracle
-    noise: Noise
+    noise: SelectionNoise
     s: Real = None
 
 
@@ -99,7 +96,7 @@ def frank_wolfe_parameters(
     alpha: Exact | Real | None = None,
     M: Interval = REAL_LINE,
     oracle: Oracle = oracle,
-    noise: Noise = "laplace",
+    noise: SelectionNoise = "laplace",
     scale: ScaleRule | None = None,
 ) -> FrankWolfeParameters:
     """Checked parameters; T, β and α default to the theorem's, the scale to the printed one."""
@@ -230,7 +227,7 @@ class FrankWolfeResult:
     count: Counter
 
 
-def draws(T: int, J: int, noise: Noise = "laplace") -> tuple[Draw, ...]:
+def draws(T: int, J: int, noise: SelectionNoise = "laplace") -> tuple[Draw, ...]:
     """The noise that Algorithm 3 reads: b[t], J values a step."""
     return tuple(Draw("b", (t,), noise, J) for t in range(1, T + 1))
 
@@ -351,7 +348,7 @@ def evaluations(K: Numbers, p: FrankWolfeParameters) -> int:
     return p.n * p.T * oracle_evaluations(K, p.smoothing)
 
 
-def noise_peak(K: Numbers, J: int, noise: Noise = "laplace") -> Real:
+def noise_peak(K: Numbers, J: int, noise: SelectionNoise = "laplace") -> Real:
     """E γ_t ≤ s times this. Laplace: E max of J unit draws; Gumbel: ln J.
 
     Laplace: ∫_0^∞ 1 − (1 − e^{−x}/2)^J dx = Σ_{j≤J}(1 − 2^{−j})/j (substitute u = 1 − e^{−x}/2 and sum the geometric

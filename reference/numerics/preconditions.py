@@ -1,4 +1,4 @@
-"""Preconditions in one place: each helper returns the checked value or raises one clear `ValueError`.
+"""Preconditions in one place: each helper returns the checked value or raises one clear `PreconditionError`.
 
 A message names the parameter, its value, the condition that the value breaks and, where there is one, the remedy.
 Exact data (ints, Fractions, decimal strings, binary64 values) are read here once, so that NaN and infinity
@@ -22,10 +22,23 @@ _LONGEST = 80
 """Characters of a value that a message shows: chosen, so that the message stays on one line."""
 
 
+class PreconditionError(ValueError):
+    """A parameter whose value breaks a condition: who catches it reads the fields, not the message."""
+
+    parameter: str = ""
+    condition: str = ""
+
+
+def _broken(name: str, value: object, condition: str, remedy: str) -> PreconditionError:
+    error = PreconditionError(f"{name} = {_shown(value)} must {condition}" + (f": {remedy}" if remedy else ""))
+    error.parameter, error.condition = name, condition
+    return error
+
+
 def require(ok: bool, name: str, value: object, condition: str, remedy: str = "") -> None:
-    """Raise `ValueError("name = value must condition: remedy")` on one line unless `ok`."""
+    """Raise `PreconditionError`, "name = value must condition: remedy" on one line, unless `ok`."""
     if not ok:
-        raise ValueError(f"{name} = {_shown(value)} must {condition}" + (f": {remedy}" if remedy else ""))
+        raise _broken(name, value, condition, remedy)
 
 
 def _shown(value: object) -> str:
@@ -54,8 +67,7 @@ def _decimal(name: str, text: str, remedy: str) -> Fraction:
     try:
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
-        message = f"{name} = {_shown(text)} must be an exact finite number: {remedy}"
-        raise ValueError(message) from None
+        raise _broken(name, text, "be an exact finite number", remedy) from None
 
 
 def exact_tuple(name: str, values: Iterable[Any]) -> tuple[Fraction, ...]:

@@ -32,11 +32,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-Kind: TypeAlias = Literal["normal", "laplace", "gumbel", "exponential", "permutation", "index"]
+DrawKind: TypeAlias = Literal["normal", "laplace", "gumbel", "exponential", "permutation", "index"]
 Values: TypeAlias = "tuple[float, ...] | tuple[int, ...]"
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
-INTEGER_KINDS: frozenset[Kind] = frozenset({"permutation", "index"})
+DRAW_KINDS: tuple[DrawKind, ...] = get_args(DrawKind)
+INTEGER_KINDS: frozenset[DrawKind] = frozenset({"permutation", "index"})
 
 GRID = 2**20
 """Stored real draws are multiples of 1/GRID."""
@@ -48,13 +48,13 @@ class Draw:
 
     symbol: str
     indices: tuple[int, ...]
-    kind: Kind
+    kind: DrawKind
     dim: int
 
     def __post_init__(self) -> None:
         """Refuse a kind or a size that no tape can serve."""
-        if self.kind not in KINDS:
-            raise ValueError(f"kind = {self.kind!r} must be one of {', '.join(KINDS)}")
+        if self.kind not in DRAW_KINDS:
+            raise ValueError(f"kind = {self.kind!r} must be one of {', '.join(DRAW_KINDS)}")
         if self.dim < 1:
             raise ValueError(f"dim = {self.dim} of {self.symbol}{list(self.indices)} must be at least 1")
 
@@ -169,7 +169,7 @@ class _RandomTape(Tape):
         return tuple(_unit(generator, draw.kind) for _ in range(draw.dim))
 
 
-def _unit(generator: random.Random, kind: Kind) -> float:
+def _unit(generator: random.Random, kind: DrawKind) -> float:
     """One real draw of scale 1."""
     if kind == "normal":
         return generator.normalvariate(0, 1)

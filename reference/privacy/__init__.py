@@ -47,7 +47,14 @@ from reference.privacy.counterexamples import (
 from reference.privacy.definition import dp_delta, dp_epsilon, hockey_stick
 from reference.privacy.gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu, gaussian_mu_safe, gdp_composition
 from reference.privacy.laplace import laplace_delta
-from reference.privacy.noisy_min import Noise, exponential_mechanism, noisy_min_epsilon, noisy_min_law
+from reference.privacy.noisy_min import (
+    SELECTION_NOISES,
+    MinNoise,
+    SelectionNoise,
+    exponential_mechanism,
+    noisy_min_epsilon,
+    noisy_min_law,
+)
 from reference.privacy.optimal_composition import (
     kov_delta,
     kov_epsilon,
@@ -61,7 +68,9 @@ from reference.privacy.zcdp import (
 )
 
 __all__ = [
-    "Noise",
+    "SELECTION_NOISES",
+    "MinNoise",
+    "SelectionNoise",
     "advanced_composition",
     "advanced_composition_tanh",
     "bounded_range_rho",

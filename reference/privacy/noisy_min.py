@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise, product
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from reference.numerics.enclosures import at_least_zero, evaluate, number, positive
 from reference.numerics.numbers import Ball, BallScalar, Exact, Numbers, Real
 
-Noise: TypeAlias = Literal["laplace", "gumbel", "exponential", "added-gumbel", "added-exponential"]
+SelectionNoise: TypeAlias = Literal["laplace", "gumbel"]
+"""The noise that the private selections of Algorithms 3 and 4 subtract from their scores."""
+SELECTION_NOISES: tuple[SelectionNoise, ...] = get_args(SelectionNoise)
+
+MinNoise: TypeAlias = Literal["laplace", "gumbel", "exponential", "added-gumbel", "added-exponential"]
 
 PRIVATE_NOISES: frozenset[str] = frozenset({"laplace", "gumbel", "exponential"})
 """Noises for which report-noisy-min has the range guarantee; the `added-` ones have the wrong sign."""
 
 
-def noisy_min_epsilon(K: Numbers, score_range: Exact | Real, scale: Exact | Real, noise: Noise = "laplace") -> Real:
+def noisy_min_epsilon(K: Numbers, score_range: Exact | Real, scale: Exact | Real, noise: MinNoise = "laplace") -> Real:
     """r/s: the pure-DP constant of argmin_v q(v) + u_v, where r is the *range* of the change of the scores.
 
     Lemma. Let the u_v be independent with one continuous law whose cdf F is positive and has a 1/s-Lipschitz
@@ -50,7 +54,7 @@ def exponential_mechanism(K: Numbers, scores: Sequence[Exact | Real], temperatur
     return [w / total for w in weights]
 
 
-def noisy_min_law(K: Numbers, scores: Sequence[Exact], scale: Exact, noise: Noise = "laplace") -> list[Real]:
+def noisy_min_law(K: Numbers, scores: Sequence[Exact], scale: Exact, noise: MinNoise = "laplace") -> list[Real]:
     """The exact law of argmin_v q(v) + u_v, for a handful of candidates (the cost doubles with each).
 
     Laplace and exponential noise: ∫ f(x) ∏_{j≠i} P(u_j > x + q_i − q_j) dx, a sum of exponentials between breakpoints.

@@ -50,9 +50,8 @@ from typing import Any
 from reference.numerics.numbers import INF, Exact, Numbers, Real, dual_exponent
 from reference.numerics.preconditions import require, whole
 from reference.paper.registry import claims
-from reference.privacy import gaussian_mu, log_inverse
+from reference.privacy import SelectionNoise, gaussian_mu, log_inverse
 from reference.smooth.calibration import (
-    Noise,
     dimension_factor,
     gaussian_stretch,
     laplace_scale,
@@ -132,7 +131,7 @@ def gumbel_excess(K: Numbers, J: int) -> Real:
     return K.log(K(whole("J", J)))
 
 
-def excess(K: Numbers, J: int, noise: Noise) -> Real:
+def excess(K: Numbers, J: int, noise: SelectionNoise) -> Real:
     """The mean excess of the chosen vertex in units of the noise scale."""
     return gumbel_excess(K, J) if noise == "gumbel" else laplace_excess(K, J)
 
@@ -327,7 +326,7 @@ def gap_tight(
     constants: Constants,
     epsilon: Exact,
     delta: Exact,
-    noise: Noise = "gumbel",
+    noise: SelectionNoise = "gumbel",
     J_norm: int | None = None,
 ) -> Real:
     """The proven bound for `poly_sfw_tight`: one round, T iterates, T − 1 released steps (the last one only in the

@@ -36,12 +36,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from reference.numerics.numbers import Exact, Numbers, Real
 from reference.numerics.preconditions import require, whole
 from reference.paper.registry import claims
-from reference.privacy import gaussian_mu, log_inverse, zcdp_rho
+from reference.privacy import SELECTION_NOISES, SelectionNoise, gaussian_mu, log_inverse, zcdp_rho
 from reference.smooth.sensitivity import (
     batch_sizes,
     coarse_record_bound,
@@ -51,13 +51,10 @@ from reference.smooth.sensitivity import (
     unit_sums,
 )
 
-Noise: TypeAlias = Literal["laplace", "gumbel"]
-NOISES: tuple[Noise, ...] = ("laplace", "gumbel")
-
 ROUNDING = 1 + Fraction(1, 2**40)
 """Tight scales are raised by this factor, so that rounding in binary64 never under-noises."""
 
-ZCDP_DIVISOR: dict[Noise, int] = {"laplace": 2, "gumbel": 8}
+ZCDP_DIVISOR: dict[SelectionNoise, int] = {"laplace": 2, "gumbel": 8}
 """ρ = (r/s)²/2 for Laplace noise (`privacy.pure_rho`), (r/s)²/8 for Gumbel noise (`privacy.bounded_range_rho`)."""
 
 
@@ -80,7 +77,15 @@ def laplace_scale(
 
 
 def closed_form_scale(
-    K: Numbers, steps: int, b: int, L0: Exact, L1: Exact, D: Exact | Real, epsilon: Exact, delta: Exact, noise: Noise
+    K: Numbers,
+    steps: int,
+    b: int,
+    L0: Exact,
+    L1: Exact,
+    D: Exact | Real,
+    epsilon: Exact,
+    delta: Exact,
+    noise: SelectionNoise,
 ) -> Real:
     """min{2T, c√V(√(L+ε)+√L)}·D(L0+L1·D)/(bε), c = √2 (Laplace) or 1/√2 (Gumbel): improvement A in closed form."""
     log = log_inverse(K, delta)
@@ -98,7 +103,7 @@ def pure_scale(K: Numbers, sizes: Sequence[int], bounds: Sequence[Real], D: Exac
 
 
 def zcdp_scale(
-    K: Numbers, sizes: Sequence[int], bounds: Sequence[Real], D: Exact | Real, rho: Real, noise: Noise
+    K: Numbers, sizes: Sequence[int], bounds: Sequence[Real], D: Exact | Real, rho: Real, noise: SelectionNoise
 ) -> Real:
     """2D·√(max_k(c_k/m_k)²Q_k/(2ρ)) for Laplace, /(8ρ) for Gumbel: a round with these batches is ρ-zCDP."""
     _, squared = unit_sums(K, sizes, bounds)
@@ -115,12 +120,12 @@ def tight_scale(
     D: Exact | Real,
     epsilon: Exact,
     delta: Exact,
-    noise: Noise = "gumbel",
+    noise: SelectionNoise = "gumbel",
 ) -> Real:
     """The smaller of the pure and the zCDP scale for a round of `steps` steps with batches ⌈b/(t+1)⌉; δ = 0 asks for
     pure DP.
     """
-    require(noise in NOISES, "noise", noise, f"be one of {', '.join(NOISES)}")
+    require(noise in SELECTION_NOISES, "noise", noise, f"be one of {', '.join(SELECTION_NOISES)}")
     sizes = batch_sizes(b, whole("steps", steps))
     bounds = [record_bound(K, k, L0, L1, D) for k in range(steps)]
     pure = pure_scale(K, sizes, bounds, D, epsilon)
@@ -130,7 +135,15 @@ def tight_scale(
 
 
 def exact_constants_scale(
-    K: Numbers, steps: int, b: int, L0: Exact, L1: Exact, D: Exact | Real, epsilon: Exact, delta: Exact, noise: Noise
+    K: Numbers,
+    steps: int,
+    b: int,
+    L0: Exact,
+    L1: Exact,
+    D: Exact | Real,
+    epsilon: Exact,
+    delta: Exact,
+    noise: SelectionNoise,
 ) -> Real:
     """Between `closed_form_scale` and `tight_scale`: exact max_k sums and the sharp conversion, but the coarse c_k and
     m_k = b/(k+1).

@@ -14,6 +14,7 @@ from itertools import product
 from typing import Any
 
 from reference.numerics.numbers import INF, Ball, Exact, Float64, Numbers, Real, Vector
+from reference.numerics.preconditions import PreconditionError
 from reference.numerics.tape import ZeroTape
 from reference.paper.events import Trace
 from reference.paper.inventory import load
@@ -827,6 +828,6 @@ def p_equal_to_one() -> Counterexample:
     """
     try:
         noisy_sfw_printed(_K, Field(p=1), L2Ball([0, 0], 1), (Example((1, 0)),), 1, 1, 1, "0.01", ZeroTape())
-    except ValueError as error:
-        return Counterexample("(1, 2]" in str(error), str(error), {"p": 1})
+    except PreconditionError as error:
+        return Counterexample(error.parameter == "p", str(error), {"p": 1})
     return Counterexample(False, "p = 1 was accepted", {"p": 1})

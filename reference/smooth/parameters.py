@@ -20,6 +20,7 @@ from typing import Any
 from reference.numerics.numbers import Ball, Exact, Float64, Numbers, Real, certify, dual_exponent
 from reference.numerics.preconditions import require, whole
 from reference.paper.registry import claims
+from reference.privacy import SelectionNoise
 from reference.smooth.bounds import (
     Constants,
     choice_argument,
@@ -27,7 +28,6 @@ from reference.smooth.bounds import (
     noisy_choice_argument,
     noisy_gap_tight,
 )
-from reference.smooth.calibration import Noise
 from reference.smooth.rounds import samples_bound_printed
 from reference.smooth.sensitivity import batch_sizes
 
@@ -171,7 +171,7 @@ def poly_plan(
     constants: Constants,
     epsilon: Exact,
     delta: Exact,
-    noise: Noise = "gumbel",
+    noise: SelectionNoise = "gumbel",
     J_norm: int | None = None,
 ) -> OneRound:
     """T and b for `poly_sfw_tight` by the smallest proven bound. Looks at n and the constants only, never at data."""

@@ -34,8 +34,8 @@ from reference.numerics.preconditions import require, whole
 from reference.numerics.tape import Draw, Tape, reading
 from reference.paper.events import Trace, mark
 from reference.paper.registry import implements
-from reference.privacy import log_inverse
-from reference.smooth.calibration import NOISES, Noise, tight_scale
+from reference.privacy import SELECTION_NOISES, SelectionNoise, log_inverse
+from reference.smooth.calibration import tight_scale
 from reference.smooth.rounds import (
     Batches,
     Gradients,
@@ -221,7 +221,7 @@ def poly_sfw(
 # ------------------------------------------------------------------------------------- the tight variant
 
 
-def tight_draws(n: int, T: int, J: int, noise: Noise) -> tuple[Draw, ...]:
+def tight_draws(n: int, T: int, J: int, noise: SelectionNoise) -> tuple[Draw, ...]:
     """The permutation, J variables for each of the T − 1 steps, the output index among T iterates."""
     own = [Draw("u", (t,), noise, J) for t in range(T - 1)]
     return (Draw("pi", (), "permutation", n), Draw("hat", (), "index", T), *own)
@@ -249,13 +249,13 @@ def poly_sfw_tight(
     delta: Exact,
     tape: Tape,
     *,
-    noise: Noise = "gumbel",
+    noise: SelectionNoise = "gumbel",
     start: Vector | None = None,
     D: Exact | Real | None = None,
     trace: Trace | None = None,
 ) -> SFWRun:
     """One round of T iterates: scale `tight_scale`, Gumbel (subtracted) or Laplace noise, δ = 0 for pure ε-DP."""
-    require(noise in NOISES, "noise", noise, f"be one of {', '.join(NOISES)}")
+    require(noise in SELECTION_NOISES, "noise", noise, f"be one of {', '.join(SELECTION_NOISES)}")
     check_privacy(epsilon, delta or Fraction(1, 2))  # δ = 0 asks for pure DP
     sizes = check_one_round(len(dataset), T, b)
     vertices, D = _prepare(K, loss, W, D)

@@ -13,7 +13,7 @@ from typing import Any
 
 from reference.numerics.numbers import Exact, Numbers, Real, Vector
 from reference.numerics.preconditions import require
-from reference.privacy import Noise, noisy_min_law
+from reference.privacy import MinNoise, noisy_min_law
 from reference.smooth.poly_sfw import recursive_estimate
 from reference.smooth.rounds import Gradients
 from reference.smooth.sensitivity import step_size
@@ -43,7 +43,7 @@ def transcript_law(
     W: Any,
     rounds: Sequence[Sequence[Sequence[Any]]],
     scales: Sequence[Exact],
-    noise: Noise = "laplace",
+    noise: MinNoise = "laplace",
     start: Vector | None = None,
 ) -> dict[Transcript, Real]:
     """Probability of every sequence of vertices, for rounds of batches and one noise scale a round."""

@@ -260,7 +260,7 @@ def prox_population(
     F = Float64()
     at_search = _population_scales(F, population, W, beta)
     start = F.vector([F(K.to_float(x)) for x in w])
-    bundle = _Search(F, population, W, start, at_search, F(tolerance), max_cuts).run()
+    bundle = _BundleSearch(F, population, W, start, at_search, F(tolerance), max_cuts).run()
     return certify_prox(K, population, W, w, bundle, beta=beta)
 
 
@@ -298,7 +298,7 @@ def _cut(K: Numbers, F: _Prepared, at: Scales, w: Vector, u: Vector) -> tuple[Re
     return F.value(w + u) + bend * half_square(K, at.geo, u) - s @ u, s
 
 
-class _Search:
+class _BundleSearch:
     """The bundle search, in binary64: what it finds is a candidate; `certify_prox` is what counts."""
 
     def __init__(

@@ -28,7 +28,7 @@ from audit.auditor.lints.subject import Subject
 from audit.auditor.targets.containment import Watch, contained
 from audit.auditor.targets.sampling import CallableTarget, Pair
 from audit.auditor.terms.claim import Claim
-from audit.auditor.terms.leaves import UNREAD, Raised, flatten, listed, names
+from audit.auditor.terms.leaves import Raised, Unread, flatten, listed, names
 from audit.auditor.terms.options import Make
 from audit.auditor.terms.outputs import EXACT_BITS, Table, tabulate
 from audit.auditor.terms.result import Finding
@@ -178,7 +178,7 @@ def _outputs(runs: Runs, claim: Claim) -> list[Finding]:
 def _unread(runs: Runs) -> list[Finding]:
     """Parts of the output that nothing is concluded from."""
     leaves = [leaf for t in (runs[0][0], runs[1][0]) for leaf in flatten(_outcome(t))[0]]
-    names = sorted({x[len(UNREAD) : -1] for x in leaves if isinstance(x, str) and x.startswith(UNREAD)})
+    names = sorted({leaf.type_name for leaf in leaves if isinstance(leaf, Unread)})
     if not names:
         return []
     message = f"parts of the output cannot be read and are not tested ({', '.join(names)}): say with release= what is"

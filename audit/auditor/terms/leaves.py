@@ -26,8 +26,22 @@ HEXADECIMAL_BITS = 10_000
 """Integers of so many bits are written in hexadecimal: beyond 4300 digits (14 000 bits) Python refuses decimal."""
 MOST_NAMED = 4096
 """Outputs with more leaves are not named: nobody reads so many names."""
-UNREAD = "<unread "
-"""The beginning of the leaf of an object that cannot be read."""
+
+
+class Unread(str):
+    """The leaf of an object that cannot be read: the name of its type, as text that tells types apart."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, value: object) -> Unread:
+        """The leaf that stands for this object."""
+        return cls(f"<unread {type(value).__name__}>")
+
+    @property
+    def type_name(self) -> str:
+        """The name of the object's type."""
+        return self.removeprefix("<unread ").removesuffix(">")
 
 
 @dataclass(frozen=True)
@@ -159,9 +173,15 @@ class Leaves(list[float | str]):
                 return type(value).__name__ + "{" + ",".join(inside) + "}"
             finally:
                 self._open.pop()
-        text = repr(value) if has_own(value, "__repr__") and id(value) not in self._open else " at 0x"
-        unread = f"{UNREAD}{type(value).__name__}>"
-        return self._leaf(unread if " at 0x" in text else f"{type(value).__name__}:{text}", path)
+        text = repr(value) if has_own(value, "__repr__") and id(value) not in self._open else None
+        if text is None or _shows_address(text):
+            return self._leaf(Unread.of(value), path)
+        return self._leaf(f"{type(value).__name__}:{text}", path)
+
+
+def _shows_address(text: str) -> bool:
+    """Whether a `repr` holds an address in memory, which differs from call to call and says nothing of the value."""
+    return " at 0x" in text
 
 
 def nesting_of_shape(shape: tuple[int, ...]) -> str:

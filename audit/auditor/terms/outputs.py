@@ -194,9 +194,9 @@ def _from_objects(items: Sequence[Any], bits: int) -> Table:
     for r in others:
         shapes.append(leaves.read(rows[r]))
         ends.append(len(leaves))
-    codes = {leaf: token_code(leaf) for leaf in {x for x in leaves if type(x) is str}}
-    flat_tokens = np.array([codes[x] if type(x) is str else 0 for x in leaves], dtype=np.int32)
-    flat_numbers = np.array([np.nan if type(x) is str else x for x in leaves], dtype=float)
+    codes = {leaf: token_code(leaf) for leaf in {x for x in leaves if isinstance(x, str)}}
+    flat_tokens = np.array([codes[x] if isinstance(x, str) else 0 for x in leaves], dtype=np.int32)
+    flat_numbers = np.array([np.nan if isinstance(x, str) else x for x in leaves], dtype=float)
     lengths = np.diff(np.array([0, *ends]))
     longest = max([int(lengths.max(initial=0)), *map(len, groups)])
     width = max(1, min(MAX_LEAVES, longest))

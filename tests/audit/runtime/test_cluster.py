@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -56,6 +58,22 @@ def test_a_worker_that_dies_or_never_answers_is_replaced(
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.fixture
+def clients_end() -> Iterator[None]:
+    """Clients that fail are closed by us: the garbage collector would do it at any moment, and can hang the process."""
+    client = pytest.importorskip("distributed", reason="needs the extra 'cluster'").Client
+    gc.disable()
+    try:
+        yield
+        deadline = time.monotonic() + 60  # one that was given up may still be at it
+        while left := [c for c in gc.get_objects() if isinstance(c, client) and c.status != "closed"]:
+            assert time.monotonic() < deadline, f"{len(left)} clients are left to the garbage collector"
+            time.sleep(0.1)
+    finally:
+        gc.enable()
+
+
+@pytest.mark.usefixtures("clients_end")
 def test_no_scheduler_there(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="needs the extra 'cluster'")
     monkeypatch.setattr(module, "CONNECT", 0.5)
@@ -63,6 +81,7 @@ def test_no_scheduler_there(monkeypatch: pytest.MonkeyPatch) -> None:
         answers(Pool("dask", 1, "tcp://127.0.0.1:9"), sample_work.square)
 
 
+@pytest.mark.usefixtures("clients_end")
 @pytest.mark.parametrize("words", [b"", b"HTTP/1.0 400 Bad Request\r\n\r\n"])
 def test_another_program_there(words: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that says nothing, and one whose answer reads as the length of a message that no memory can hold."""
@@ -82,6 +101,21 @@ def test_another_program_there(words: bytes, monkeypatch: pytest.MonkeyPatch) ->
             answers(Pool("dask", 1, f"tcp://127.0.0.1:{server.getsockname()[1]}"), sample_work.square)
     for one in held:
         one.close()
+
+
+def test_a_client_that_comes_too_late_is_closed() -> None:
+    class Late:
+        closed = threading.Event()
+
+        def close(self) -> None:
+            self.closed.set()
+
+    come = threading.Event()
+    with pytest.raises(TimeoutError, match=r"no answer in 0\.01 s"):
+        module._in_time(lambda: come.wait() and Late(), 0.01)
+    assert not Late.closed.is_set()
+    come.set()
+    assert Late.closed.wait(60)
 
 
 def test_without_dask_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

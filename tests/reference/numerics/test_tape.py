@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from audit.engine.numpy_tape import NumpyTape
 from reference.numerics.numbers import MP, Ball, Float64
 from reference.numerics.tape import (
+    DRAW_KINDS,
     GRID,
-    KINDS,
     Draw,
     RecordingTape,
     ReplayTape,
@@ -166,7 +166,7 @@ def test_bad_stored_tapes_are_refused(key: str, entry: dict[str, object], messag
         ReplayTape.from_json({key: entry})
 
 
-@given(st.sampled_from(KINDS), st.integers(1, 6), st.integers(0, 10))
+@given(st.sampled_from(DRAW_KINDS), st.integers(1, 6), st.integers(0, 10))
 def test_any_draw_survives_storage(kind: str, dim: int, seed: int) -> None:
     draw = Draw("x", (seed, 2), kind, dim)  # type: ignore[arg-type]
     recorder = RecordingTape(SeededTape(seed))

@@ -7,7 +7,7 @@ import pytest
 from composition import pure_composition_delta
 
 from reference.numerics.numbers import Ball, Float64
-from reference.privacy import dp_delta, dp_epsilon, gaussian_delta, gaussian_mu
+from reference.privacy import SELECTION_NOISES, dp_delta, dp_epsilon, gaussian_delta, gaussian_mu
 from reference.setting import Example, Polytope, SquaredTanh, l1_ball
 from reference.smooth import calibration as c
 from reference.smooth import sensitivity as s
@@ -165,7 +165,7 @@ def test_gumbel_with_the_wrong_sign_is_seen_with_three_vertices():
 @pytest.mark.parametrize(("r", "closed", "exact"), [(8, (3.93, 7.86), (4.97, 9.94)), (10, (5.56, 11.1), (6.85, 13.7))])
 def test_ratios_to_the_printed_scale(r, closed, exact):
     printed = c.laplace_scale_printed(K, r, 1, 1, 0, 1, 1, "1e-6")
-    for i, noise in enumerate(c.NOISES):
+    for i, noise in enumerate(SELECTION_NOISES):
         ours = c.closed_form_scale(K, 2**r, 1, 1, 0, 1, 1, "1e-6", noise)
         better = c.exact_constants_scale(K, 2**r, 1, 1, 0, 1, 1, "1e-6", noise)
         assert printed / ours == pytest.approx(closed[i], rel=5e-3)
@@ -173,7 +173,7 @@ def test_ratios_to_the_printed_scale(r, closed, exact):
 
 
 @pytest.mark.parametrize("steps", [1, 4, 37, 256])
-@pytest.mark.parametrize("noise", c.NOISES)
+@pytest.mark.parametrize("noise", SELECTION_NOISES)
 def test_tight_is_below_exact_constants_below_closed_form_below_printed(steps, noise):
     args = (K, steps, 500, 1, Fraction(3, 2), 1, 1, "1e-6", noise)
     tight, middle, closed = c.tight_scale(*args), c.exact_constants_scale(*args), c.closed_form_scale(*args)
