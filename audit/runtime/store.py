@@ -1,9 +1,9 @@
 """Finished work in one file, from which a run continues after anything, even the end of its process at any moment.
 
 The file is an SQLite database; a flush is a transaction, and is on the disk when it returns (synchronous = FULL). The
-journal of a transaction is a file beside it (rollback mode: no shared memory, and a folder that is copied at any moment
-holds a whole database). SQLite's own lock, held from opening to closing, keeps a second driver out; it ends with its
-process, however that ends, and a forked child does not inherit it.
+journal of a transaction is a file beside it (rollback mode: no shared memory; a folder that is copied during a flush
+holds a whole database, or one that the checksums below refuse). SQLite's own lock, held from opening to closing, keeps
+a second driver out; it ends with its process, however that ends, and a forked child does not inherit it.
 
 SQLite does not checksum its pages. So each record carries a checksum of itself and of the checksum before it, and the
 last of them stands apart: no record can be changed, lost, repeated or moved unnoticed. A store is believed wholly or
