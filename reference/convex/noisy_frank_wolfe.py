@@ -15,9 +15,10 @@ scores ⟨v, ∇̃_t⟩ by amounts whose *range* over v is at most D·2L0R/n: �
 Report-noisy-min is (range/s)-DP (`privacy.noisy_min_epsilon`: constants added to all scores cancel, so 0 ∉ W does
 no harm). Given the past each step is ε0-DP, ε0 = range/s, and T steps compose. With the printed s, range/s =
 (2/3)ε/√(8TL), L = ln(1/δ); even 3/2 of it composes to (ε, δ) by Lemma 1 while Tε0(e^{ε0} − 1) ≤ ε/2, that is
-ε(e^{ε0} − 1)/ε0 ≤ 4L for ε0 = ε/√(8TL). The theorem has no such condition, and without it is false
-(`counterexamples`, E3.35). The tightest s for T steps: range/ε0*, ε0* from the exact composition of pure steps
-(Laplace); or range·√(T/(8ρ*)) for Gumbel noise, whose steps have bounded range.
+ε(e^{ε0} − 1)/ε0 ≤ 4L for ε0 = ε/√(8TL). The theorem has no such condition; ε ≤ √L, which Algorithm 2 asks for, is
+enough, and for ε of hundreds it fails (`counterexamples`, E3.35). The tightest s for T steps: range/ε0*, ε0* from the
+exact composition of pure steps (Laplace); or range·√(T/(8ρ*)) for Gumbel noise, whose steps have bounded range. What
+rounding adds to the range, and to the loss of a step, is in `rounding`.
 
 **Utility.** F = F_{β,S} is convex and βR²-smooth in ‖·‖_1. With h_t = F(w_t) − F*, γ_t the excess of ⟨ṽ_t, ∇̃_t⟩
 over the least,
@@ -46,24 +47,39 @@ from typing import TypeAlias
 
 from reference.convex.moreau import REAL_LINE, Interval, smoothing_error
 from reference.convex.oracle import Counter, Oracle, OracleParameters, oracle, oracle_evaluations, oracle_parameters
-from reference.convex.phased_sgd import TIGHT_ROOM, Point, checked_points
-from reference.numerics.numbers import Exact, Numbers, Real, Vector, norm
-from reference.numerics.preconditions import require, same_dimension, whole
+from reference.convex.phased_noise import (
+    TIGHT_ROOM,
+    UNPROVEN,
+    require_coherent,
+    require_exact_values,
+    require_reach,
+    require_sound,
+)
+from reference.convex.phased_sgd import Point, admitted_points, require_family
+from reference.convex.rounding import require_run, selection_terms
+from reference.numerics.numbers import Exact, Numbers, Real, Vector, certainly, norm
+from reference.numerics.preconditions import require, whole
+from reference.numerics.rounding import finer, require_range, require_sizes, rounds
 from reference.numerics.tape import Draw, Tape, reading
 from reference.paper.events import Trace, mark
 from reference.paper.registry import claims, implements
-from reference.privacy import SelectionNoise, kov_delta, kov_epsilon0, zcdp_rho
-from reference.setting.data import Example
+from reference.privacy import SELECTION_NOISES, SelectionNoise, kov_delta, kov_epsilon0, zcdp_rho
+from reference.setting.data import FEATURE_SLACK, Example
 from reference.setting.losses import GLL
-from reference.setting.sets import FeasibleSet
+from reference.setting.sets import FeasibleSet, require_inside
 
 ScaleRule: TypeAlias = Callable[["FrankWolfeParameters", Numbers], Real]
 
 
 @dataclass(frozen=True)
 class FrankWolfeParameters:
-    """What Algorithm 3 needs besides the data. Made by `frank_wolfe_parameters`."""
+    """What Algorithm 3 needs besides the data. Made by `frank_wolfe_parameters`.
 
+    A scale below what the proof of privacy needs for T steps with these parameters is refused, here and in copies
+    (`dataclasses.replace`), unless they say `unproven`.
+    """
+
+    K: Numbers
     n: int
     gll: GLL
     W: FeasibleSet
@@ -77,6 +93,22 @@ class FrankWolfeParameters:
     oracle: Oracle
     noise: SelectionNoise
     s: Real = None
+    unproven: bool = False
+    """Allow what no proof covers (a broken oracle, too small a scale): for experiments, without any promise."""
+
+    def __post_init__(self) -> None:
+        """Hold the scale to the run's own proof."""
+        if self.s is None or self.unproven:
+            return
+        K = self.K.unwatched
+        require_coherent(K, self, 1)
+        whole("n", self.n, least=2)
+        whole("T", self.T)
+        require_polytope(self.W, self.J)
+        require(self.noise in SELECTION_NOISES, "noise", self.noise, "be 'laplace' or 'gumbel'")
+        small = certainly(K.lt, self.D, self.W.diameter(K, 1))
+        require(not small, "D", K.to_float(self.D), "be at least the ℓ_1 diameter of W", "scores move by as much")
+        require_proof(K, self)
 
 
 # --------------------------------------------------------------------------------------------- parameters
@@ -98,21 +130,25 @@ def frank_wolfe_parameters(
     oracle: Oracle = oracle,
     noise: SelectionNoise = "laplace",
     scale: ScaleRule | None = None,
+    unproven: bool = False,
 ) -> FrankWolfeParameters:
-    """Checked parameters; T, β and α default to the theorem's, the scale to the printed one."""
+    """Checked parameters; T, β and α default to the theorem's, the scale to the printed one.
+
+    The scale is checked against the proof of privacy for these parameters, unless `unproven`.
+    """
     K = K.unwatched
     whole("n", n, least=2)
     require(gll.p == 1, "p", gll.p, "be 1", "Algorithm 3 works in the ℓ_1 setting; for ℓ_2 see Algorithm 2")
     require(gll.R > 0, "R", gll.R, "be positive", "with R = 0 every feature is 0 and nothing is to be learnt")
-    require(noise in ("laplace", "gumbel"), "noise", noise, "be 'laplace' or 'gumbel'")
-    require(hasattr(W, "vertices") and hasattr(W, "J"), "W", W, "list its vertices", "use Polytope, l1_ball or Simplex")
-    J: int = W.J  # type: ignore[attr-defined]
-    require(J >= 2, "J", J, "be at least 2", "with one vertex T is infinite and nothing is to be chosen")
+    require_sizes(K, L0=gll.L0, R=gll.R)
+    require_family(gll)
+    J = require_polytope(W)
     e, d = K(epsilon), K(delta)
     require(K.gt(e, K(0)), "epsilon", K.to_float(e), "be positive")
     require(K.gt(d, K(0)) and K.lt(d, K(1)), "delta", K.to_float(d), "lie strictly between 0 and 1")
     D = W.diameter(K, 1)
     require(K.gt(D, K(0)), "D", K.to_float(D), "be positive", "a set of one point leaves nothing to optimise")
+    require_sizes(K, D=D, reach=W.norm_bound(K, 1))
     steps = theorem_steps(K, n, J, e, d) if T is None else whole("T", T)
     smoothing = oracle_parameters(
         K,
@@ -123,19 +159,26 @@ def frank_wolfe_parameters(
         M=M,
     )
     w1 = _start(K, W, start)
-    made = FrankWolfeParameters(n, gll, W, J, w1, e, d, D, steps, smoothing, oracle, noise)
+    made = FrankWolfeParameters(K, n, gll, W, J, w1, e, d, D, steps, smoothing, oracle, noise, unproven=unproven)
     s = (scale or scale_printed)(made, K)
     require(K.gt(s, K(0)), "s", K.to_float(s), "be positive")
     return replace(made, s=s)
 
 
+def require_polytope(W: FeasibleSet, J: int | None = None) -> int:
+    """J: W lists that many vertices, at least two."""
+    require(hasattr(W, "vertices") and hasattr(W, "J"), "W", W, "list its vertices", "use Polytope, l1_ball or Simplex")
+    found: int = W.J  # type: ignore[attr-defined]
+    require(found >= 2, "J", found, "be at least 2", "with one vertex T is infinite and nothing is to be chosen")
+    require(J is None or found == J, "J", J, f"be {found}", f"that many vertices {W} lists")
+    return found
+
+
 def _start(K: Numbers, W: FeasibleSet, start: Sequence[Exact] | None) -> Vector:
     if start is None:
         return W.vertices(K)[0]  # type: ignore[attr-defined,no-any-return]
-    same_dimension("w1", len(start), W.dim)
     w1 = K.vector(start)
-    inside = W.contains(K, w1, slack=Fraction(1, 2**40))
-    require(inside, "w1", tuple(K.to_float(v) for v in w1), "lie in W", "give a point of the polytope")
+    require_inside(K, W, w1, "w1")
     return w1
 
 
@@ -191,13 +234,50 @@ def scale_printed(p: FrankWolfeParameters, K: Numbers) -> Real:
 def scale_tight(p: FrankWolfeParameters, K: Numbers) -> Real:
     """The least proven scale for T steps: exact composition of pure steps; for Gumbel noise zCDP if that is less.
 
-    `TIGHT_ROOM` pays for features a little longer than R.
+    `TIGHT_ROOM` pays for features a little longer than R, `selection_terms` for rounding.
     """
-    width = score_range(K, p) * K(TIGHT_ROOM)
-    pure = width / K(kov_epsilon0(K, p.epsilon, p.delta, p.T))
-    if p.noise == "laplace":
-        return pure
-    return K.min(pure, width * K.sqrt(p.T / (8 * K(zcdp_rho(K, p.epsilon, p.delta)))))
+    rounding, tail = selection_terms(K, p)
+    width = (score_range(K, p) + rounding) * K(TIGHT_ROOM)
+    loss = K(kov_epsilon0(K, p.epsilon, p.delta, p.T))
+    if p.noise == "gumbel":
+        loss = K.max(loss, K.sqrt(8 * K(zcdp_rho(K, p.epsilon, p.delta)) / p.T))
+    remedy = f"{p.T} selections lose {K.to_float(tail):.3g} each by rounding alone: take MP(30)"
+    require(K.lt(tail, loss), "loss of a selection", K.to_float(loss), f"exceed {K.to_float(tail):.3g}", remedy)
+    return width / (loss - tail)
+
+
+HOPELESS = 64
+"""A selection that loses more than ε + 64 is not asked about: its δ(ε) is nearly 1."""
+
+
+def require_proof(K: Numbers, p: FrankWolfeParameters) -> None:
+    """Refuse a run that no proof covers: its oracle, its M, or a scale with which T steps are not (ε,δ)-DP."""
+    K = K.unwatched
+    require_sound(p.oracle, UNPROVEN)
+    require_exact_values(K, p.oracle)
+    require_reach(K, p.smoothing, p.W, 1)
+    require_range(K, "s", p.s)
+    exact = score_range(K, p) * K(1 + FEATURE_SLACK) / p.s
+    rounding, tail = selection_terms(K, p)
+    loss = exact + rounding * K(1 + FEATURE_SLACK) / p.s + tail
+    if _composes(K, p, loss):
+        return
+    remedy = f"T = {p.T} selections of {K.to_float(loss):.6g} each need more; take scale_tight, or {UNPROVEN}"
+    if rounds(K) and _composes(K, p, exact):
+        share, room = loss - exact, K(kov_epsilon0(K, p.epsilon, p.delta, p.T)) - exact
+        why = f"rounding in {K} adds {K.to_float(share):.3g} to {K.to_float(exact):.3g}"
+        remedy = "; ".join(part for part in (why, finer(K, [(share, room)]), remedy) if part)
+    require(False, "s", K.to_float(p.s), "make the run (epsilon, delta)-DP", remedy)
+
+
+def _composes(K: Numbers, p: FrankWolfeParameters, loss: Real) -> bool:
+    """Whether T steps of this loss are (ε,δ)-DP: by zCDP, which costs no time, or by exact composition."""
+    if K.lt(p.epsilon + HOPELESS, loss):
+        return False
+    shares = {"laplace": 2, "gumbel": 8}
+    if K.le(loss * loss * p.T / shares[p.noise], K(zcdp_rho(K, p.epsilon, p.delta))):
+        return True
+    return K.le(kov_delta(K, p.epsilon, loss, p.T), p.delta)
 
 
 @claims("thm:l1_glm")
@@ -238,8 +318,8 @@ def noisy_frank_wolfe_printed(
 ) -> FrankWolfeResult:
     """Algorithm 3 as printed: the last step is computed, paid for in privacy, and not returned."""
     count, chosen = Counter(), []
-    require(len(dataset) == p.n, "n", len(dataset), f"be {p.n}", "the parameters were made for that many records")
-    z, q = checked_points(K, p.gll, dataset, p.W, p.start), replace(p.smoothing, count=count)
+    require_run(K, p, len(dataset))
+    z, q = admitted_points(K, p.gll, dataset, p.W, p.start), replace(p.smoothing, count=count)
     vertices: tuple[Vector, ...] = p.W.vertices(K)  # type: ignore[attr-defined]
     w = [p.start]  # L1
     T = p.T  # L2
@@ -287,8 +367,8 @@ def noisy_frank_wolfe(
     ([0.45, 0.55], (1, 0, 0, 1))
     """
     count, chosen = Counter(), []
-    require(len(dataset) == p.n, "n", len(dataset), f"be {p.n}", "the parameters were made for that many records")
-    z, q = checked_points(K, p.gll, dataset, p.W, p.start), replace(p.smoothing, count=count)
+    require_run(K, p, len(dataset))
+    z, q = admitted_points(K, p.gll, dataset, p.W, p.start), replace(p.smoothing, count=count)
     vertices: tuple[Vector, ...] = p.W.vertices(K)  # type: ignore[attr-defined]
     w = [p.start]  # L1
     T = p.T  # L2
@@ -363,6 +443,7 @@ def noise_peak(K: Numbers, J: int, noise: SelectionNoise = "laplace") -> Real:
 @claims("thm:l1_glm")
 def empirical_risk(K: Numbers, p: FrankWolfeParameters, steps: int | None = None) -> Real:
     """E F_{β,S}(w_{T+1}) − min ≤ 9βR²D²/(4(T + 2)) + αD + sM after `steps` = T steps (T − 1 for the printed w_T)."""
+    require_sound(p.oracle)
     T = p.T if steps is None else whole("steps", steps)
     curvature = p.smoothing.beta * p.smoothing.R * p.smoothing.R * p.D * p.D
     return 9 * curvature / (4 * (T + 2)) + p.smoothing.alpha * p.D + p.s * noise_peak(K, p.J, p.noise)

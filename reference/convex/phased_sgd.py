@@ -54,48 +54,54 @@ scale 1, and G√(2/π)σ_K for the last step (L0 E|⟨ξ_K, x⟩| does not see 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import Any, TypeAlias
 
+from reference.convex.drift import Average
 from reference.convex.moreau import REAL_LINE, Interval, require_convex, smoothing_error
 from reference.convex.oracle import Counter, Oracle, OracleParameters, oracle, oracle_evaluations, oracle_parameters
+from reference.convex.phased_noise import (
+    TIGHT_ROOM,
+    NoiseRule,
+    require_coherent,
+    require_proof,
+    require_sound,
+    used_sigma,
+)
+from reference.convex.rounding import require_run, within
 from reference.numerics.numbers import INF, Exact, Float64, Numbers, Real, Vector, dual_exponent, floor_log2, norm
 from reference.numerics.preconditions import require, same_dimension, whole
+from reference.numerics.rounding import require_sizes
 from reference.numerics.tape import Draw, Tape, reading
 from reference.paper.events import Trace, mark
 from reference.paper.registry import claims, implements
-from reference.setting.data import Example
-from reference.setting.losses import GLL, ScalarLoss
-from reference.setting.sets import FeasibleSet, WholeSpace
+from reference.setting.data import FEATURE_SLACK, Example, admitted
+from reference.setting.losses import GLL, PiecewiseLinear, ScalarLoss
+from reference.setting.sets import FeasibleSet, WholeSpace, require_inside, require_projection
 
-Average: TypeAlias = Literal["last", "first"]
 Point: TypeAlias = tuple[Vector, ScalarLoss]
-
-FEATURE_SLACK = Fraction(1, 2**40)
-"""‖x‖_* may exceed R by this share: features that were scaled to length R in binary64 are accepted."""
-
-TIGHT_ROOM = 1 + 4 * FEATURE_SLACK
-"""Tight scales of Algorithms 2 and 3 are raised by this factor: it pays for that share and for rounding in binary64."""
 
 
 # ------------------------------------------------------------------------------------------- parameters
 
 
-NoiseRule: TypeAlias = Callable[[Numbers, Real, Real, int, OracleParameters], Real]
-"""(K, ρ, η_k, T_k, smoothing) → σ_k."""
-
-
-def sigma_printed(K: Numbers, rho: Real, eta_k: Real, T_k: int, p: OracleParameters) -> Real:
+def sigma_printed(K: Numbers, rho: Real, eta_k: Real, T_k: int, p: PhasedParameters) -> Real:
     """σ_k = 4L0Rη_k/ρ, as printed; private for the corrected algorithm (proof above)."""
-    return 4 * p.L0 * p.R * eta_k / rho
+    q = p.smoothing
+    return 4 * q.L0 * q.R * eta_k / rho
 
 
 @dataclass(frozen=True)
 class PhasedParameters:
-    """What Algorithm 2 needs besides the data, as scalars of one number system. Made by `phased_parameters`."""
+    """What Algorithm 2 needs besides the data, as scalars of one number system. Made by `phased_parameters`.
 
+    Parameters whose noise is below what the proof of the corrected algorithm needs for them are refused, here and in
+    copies (`dataclasses.replace`), unless they say `unproven`.
+    """
+
+    K: Numbers
     n: int
     gll: GLL
     W: FeasibleSet
@@ -110,11 +116,41 @@ class PhasedParameters:
     average: Average
     stretch: Real = 1
     """η over that of lines 4 and 5: 1, or what the tight noise prefers (`sensitivity.tuned_parameters`)."""
+    unproven: bool = False
+    """Allow what no proof covers (a broken oracle, too little noise): for experiments, without any promise."""
+
+    def __post_init__(self) -> None:
+        """Hold the noise to the run's own proof."""
+        if not self.unproven:
+            K, lengths = self.K, phase_lengths(whole("n", self.n, least=2))
+            require(self.average in ("last", "first"), "average", self.average, "be 'last' or 'first'")
+            require_coherent(K, self, 2)
+            require_projection(self.W)
+            eta = step_size(K, self)
+            etas = tuple(eta / 4**k for k in range(1, len(lengths) + 1))
+            require_proof(K, self, privacy_rate(K, self), etas, lengths)
 
     @property
     def scale(self) -> tuple[Real, Real]:
         """(length scale, dimension) of the step size: (D, d), or (1, θ) in the unconstrained setting."""
         return (self.D, self.W.dim) if self.D is not None else (1, self.rank)
+
+    @property
+    def start_reach(self) -> Real:
+        """A bound on ‖u_0‖ of every phase: that of W, or how far noise and steps get in ℝ^d (`rounding.within`)."""
+        K = self.K
+        if not isinstance(self.W, WholeSpace):
+            return self.W.norm_bound(K, 2)
+        G, eta = self.smoothing.L0 * self.smoothing.R, step_size(K, self)
+        noise = 2 * G * eta / privacy_rate(K, self)  # the σ_k as printed add up to (4/3)Gη/ρ
+        return norm(K, self.start, 2) + self.n * eta * G + (K.sqrt(K(self.W.dim)) + 40) * noise
+
+    @property
+    def reach(self) -> Real:
+        """A bound on ‖u_t‖ of every phase."""
+        if not isinstance(self.W, WholeSpace):
+            return self.start_reach
+        return self.start_reach + self.n * step_size(self.K, self) * self.smoothing.L0 * self.smoothing.R
 
 
 def phased_parameters(
@@ -134,18 +170,25 @@ def phased_parameters(
     oracle: Oracle = oracle,
     sigma: NoiseRule = sigma_printed,
     average: Average = "last",
+    unproven: bool = False,
 ) -> PhasedParameters:
-    """Checked parameters. `D` defaults to W's ℓ_2 diameter, `rank` to n (unconstrained), β and α to the theorem's."""
+    """Checked parameters. `D` defaults to W's ℓ_2 diameter, `rank` to n (unconstrained), β and α to the theorem's.
+
+    The noise is checked against the proof of the corrected algorithm with these parameters, unless `unproven`.
+    """
     K = K.unwatched
     whole("n", n, least=2)
     require(gll.p == 2, "p", gll.p, "be 2", "Algorithm 2 works in the Euclidean setting; for ℓ_1 see Algorithm 3")
-    require(average in ("last", "first"), "average", average, "be 'last' or 'first'")
+    require_family(gll)
+    require_projection(W)
     e, d = checked_privacy(K, epsilon, delta)
     require(gll.R > 0, "R", gll.R, "be positive", "with R = 0 every feature is 0 and nothing is to be learnt")
+    require_sizes(K, L0=gll.L0, R=gll.R)
     free = isinstance(W, WholeSpace)
     require(D is None or not free, "D", D, "not be given for the whole space", "it has no diameter; give rank")
     require(rank is None or free, "rank", rank, "not be given for a bounded W", "there the step size uses d")
     diameter = None if free else checked_diameter(K, W, D)
+    require_sizes(K, D=1 if diameter is None else diameter)
     theta = checked_rank(K, n if rank is None else rank) if free else None
     length = K(1) if diameter is None else diameter
     smoothing = oracle_parameters(
@@ -157,7 +200,9 @@ def phased_parameters(
         M=M,
     )
     w0 = checked_start(K, W, start)
-    return PhasedParameters(n, gll, W, w0, e, d, diameter, theta, smoothing, oracle, sigma, average)
+    return PhasedParameters(
+        K, n, gll, W, w0, e, d, diameter, theta, smoothing, oracle, sigma, average, unproven=unproven
+    )
 
 
 def checked_privacy(K: Numbers, epsilon: Exact | Real, delta: Exact | Real) -> tuple[Real, Real]:
@@ -195,17 +240,69 @@ def checked_start(K: Numbers, W: FeasibleSet, start: Sequence[Exact] | None) -> 
     """w̃_0 ∈ W; the centre of W unless given."""
     if start is None:
         return W.centre(K)
-    same_dimension("w0", len(start), W.dim)
     w0 = K.vector(start)
-    inside = W.contains(K, w0, slack=FEATURE_SLACK)
-    require(inside, "w0", tuple(K.to_float(v) for v in w0), "lie in W", "project it first")
+    require_inside(K, W, w0, "w0")
     return w0
 
 
+ZERO_LOSS = PiecewiseLinear([], [0])
+"""The loss of a blank record: nothing is to be learnt from it."""
+
+
+def admitted_points(K: Numbers, gll: GLL, dataset: Iterable[Any], W: FeasibleSet, start: Vector) -> list[Point]:
+    """(x, ℓ^{(y)}) of every record, whatever the records are (the rule of `setting.data`): this never raises.
+
+    A label whose loss is steeper than L0, is not convex (by its own word or at three points), does not exist or cannot
+    be evaluated makes the record blank.
+    """
+    K, reach = K.unwatched, reach_of(K.unwatched, gll, W, start)
+    losses: dict[object, ScalarLoss | None] = {}
+    points: list[Point] = []
+    for record in admitted(gll, dataset, W.dim):
+        if record.y not in losses:
+            losses[record.y] = _sound_loss(K, gll, record, reach)
+        ell = losses[record.y]
+        points.append((K.zeros(W.dim), ZERO_LOSS) if ell is None else (K.vector(record.x), ell))
+    return points
+
+
+def _sound_loss(K: Numbers, gll: GLL, record: Example, reach: Real) -> ScalarLoss | None:
+    try:
+        ell = gll.scalar(record)
+        require_convex(K, ell, -reach, reach)
+        for kink in getattr(ell, "kinks", ()):
+            K(kink)  # 1/y of a hinge loss may be beyond binary64
+    except Exception:  # noqa: BLE001 - a family is code of the user's; what it does with a label must not be seen
+        return None
+    return ell
+
+
+def reach_of(K: Numbers, gll: GLL, W: FeasibleSet, start: Vector) -> Real:
+    """About the largest prediction: where the three points of the test of convexity lie."""
+    return K(gll.R) * (2 * (1 + norm(K, start, gll.p)) if isinstance(W, WholeSpace) else W.norm_bound(K, gll.p))
+
+
+def require_family(gll: GLL) -> None:
+    """Refuse a family whose losses at the labels 0, 1 and −1 are not convex by their own word, or too steep alike."""
+    found = []
+    for y in (0, 1, -1):
+        try:
+            found.append(gll.family(y))
+        except Exception:  # noqa: BLE001 - a family need not have a loss for each of these labels
+            continue
+    remedy = "Section 3 needs convex losses; for weakly convex ones see Section 5"
+    require(not found or any(ell.is_convex for ell in found), "loss", found[:1], "be convex", remedy)
+    steepness = {ell.lipschitz for ell in found}
+    fine = len(found) < 3 or len(steepness) > 1 or min(steepness) <= gll.L0
+    require(fine, "Lipschitz constant of the losses", min(steepness, default=None), f"be at most L0 = {gll.L0}")
+
+
 def checked_points(K: Numbers, gll: GLL, dataset: Sequence[Example], W: FeasibleSet, start: Vector) -> list[Point]:
-    """(x, ℓ^{(y)}) of every record: dimensions agree, ‖x‖_* ≤ R, ℓ^{(y)} is convex (three points a label)."""
-    K, free = K.unwatched, isinstance(W, WholeSpace)
-    reach = K(gll.R) * (2 * (1 + norm(K, start, gll.p)) if free else W.norm_bound(K, gll.p))
+    """(x, ℓ^{(y)}) of every record: dimensions agree, ‖x‖_* ≤ R, ℓ^{(y)} is convex (three points a label).
+
+    For public records (tests, vectors): it refuses what breaks a condition, which tells about the record.
+    """
+    K, reach = K.unwatched, reach_of(K.unwatched, gll, W, start)
     losses: dict[object, ScalarLoss] = {}
     points: list[Point] = []
     for i, z in enumerate(dataset):
@@ -304,8 +401,8 @@ def phased_sgd_printed(
 ) -> PhasedResult:
     """Algorithm 2 as printed, with the printed reading of PSGD; n must be a power of two."""
     n, d, count, done = len(dataset), p.W.dim, Counter(), []
-    require(n == p.n, "n", n, f"be {p.n}", "the parameters were made for that many records")
-    z, q = checked_points(K, p.gll, dataset, p.W, p.start), replace(p.smoothing, count=count)
+    require_run(K, p, n)
+    z, q = admitted_points(K, p.gll, dataset, p.W, p.start), replace(p.smoothing, count=count)
     w, G = p.start, p.smoothing.L0 * p.smoothing.R  # L1
     rho = p.epsilon / (2 * K.sqrt(K.log(1 / p.delta)))  # L2
     phases = exact_log2(n)  # L3 [E3.14]
@@ -325,7 +422,7 @@ def phased_sgd_printed(
             points = z[s - 1 : s + T_k]  # [E3.11] the declared range: one point too many
             u_0 = w  # [E3.15]
             w_k, iterates = psgd_printed(K, points, T_k, eta_k, u_0, p, q)  # L10 [E3.12]
-            sigma_k = p.sigma(K, rho, eta_k, T_k, p.smoothing)
+            sigma_k = used_sigma(K, rho, eta_k, T_k, p)
             w = w_k + K.vector(noise.normal("xi", k, dim=d)) * sigma_k  # L11
             s = s + T_k  # L12
             mark_phase(trace, k, T_k, eta_k, iterates, w_k, sigma_k, w)
@@ -362,8 +459,8 @@ def phased_sgd(
     ([0.532, 0.256], [4, 2, 1])
     """
     n, d, count, done = len(dataset), p.W.dim, Counter(), []
-    require(n == p.n, "n", n, f"be {p.n}", "the parameters were made for that many records")
-    z, q = checked_points(K, p.gll, dataset, p.W, p.start), replace(p.smoothing, count=count)
+    require_run(K, p, n)
+    z, q = admitted_points(K, p.gll, dataset, p.W, p.start), replace(p.smoothing, count=count)
     w, G = p.start, p.smoothing.L0 * p.smoothing.R  # L1
     rho = p.epsilon / (2 * K.sqrt(K.log(1 / p.delta)))  # L2
     phases = floor_log2(n)  # L3 [E3.14]
@@ -381,9 +478,9 @@ def phased_sgd(
             T_k = n // 2**k  # L8
             eta_k = eta / 4**k  # L9
             points = z[s - 1 : s - 1 + T_k]  # [E3.11] T_k points: the next phase starts after them
-            u_0 = p.W.project(K, w)  # [E3.15]
+            u_0 = within(K, p, p.W.project(K, w))  # [E3.15]
             w_k, iterates = psgd(K, points, T_k, eta_k, u_0, p, q)  # L10 [E3.12]
-            sigma_k = p.sigma(K, rho, eta_k, T_k, p.smoothing)
+            sigma_k = used_sigma(K, rho, eta_k, T_k, p)
             w = w_k + K.vector(noise.normal("xi", k, dim=d)) * sigma_k  # L11
             s = s + T_k  # L12
             mark_phase(trace, k, T_k, eta_k, iterates, w_k, sigma_k, w)
@@ -437,9 +534,14 @@ def theorem_alpha(K: Numbers, n: int, L0: Exact | Real, R: Exact | Real) -> Real
     return K(L0) * K(R) / (n * K.log(K(n)))
 
 
+def privacy_rate(K: Numbers, p: PhasedParameters) -> Real:
+    """ρ = ε/(2√ln(1/δ)) of line 2."""
+    return p.epsilon / (2 * K.sqrt(K.log(1 / p.delta)))
+
+
 def step_size(K: Numbers, p: PhasedParameters) -> Real:
     """η of lines 4 and 5, stretched."""
-    rho = p.epsilon / (2 * K.sqrt(K.log(1 / p.delta)))
+    rho = privacy_rate(K, p)
     length, dimension = p.scale
     G = p.smoothing.L0 * p.smoothing.R
     return K(length) / (3 * G) * K.min(rho / K.sqrt(K(dimension)), 1 / K.sqrt(K(p.n))) * p.stretch
@@ -493,6 +595,7 @@ def phase_bound(K: Numbers, p: PhasedParameters, k: int, square: Real, distance:
 def excess_risk(K: Numbers, p: PhasedParameters) -> Real:
     """Theorem 6 with constants, any n ≥ 2: Σ_k phase_bound + G√d σ_K + L0²/(2β)."""
     require(p.D is not None, "D", p.D, "be given", "in the unconstrained setting use excess_risk_unconstrained")
+    require_diameter(K, p)
     D, d = K(p.D), K(p.W.dim)
     return _telescope(K, p, D, D) + p.smoothing.L0 * p.smoothing.R * K.sqrt(d) * _sigma(K, p, floor_log2(p.n))
 
@@ -506,6 +609,7 @@ def excess_risk_unconstrained(K: Numbers, p: PhasedParameters, distance: Exact |
 
 
 def _telescope(K: Numbers, p: PhasedParameters, first: Real, diameter: Real | None) -> Real:
+    require_sound(p.oracle)
     dimension = K(p.scale[1])
     total = phase_bound(K, p, 1, first * first, first, diameter)
     for k in range(2, floor_log2(p.n) + 1):
@@ -518,8 +622,7 @@ def _telescope(K: Numbers, p: PhasedParameters, first: Real, diameter: Real | No
 
 
 def _sigma(K: Numbers, p: PhasedParameters, k: int) -> Real:
-    rho = p.epsilon / (2 * K.sqrt(K.log(1 / p.delta)))
-    return p.sigma(K, rho, step_size(K, p) / 4**k, p.n // 2**k, p.smoothing)
+    return p.sigma(K, privacy_rate(K, p), step_size(K, p) / 4**k, p.n // 2**k, p)
 
 
 @claims("thm:l2_glm")
@@ -529,13 +632,40 @@ def excess_risk_closed_form(K: Numbers, p: PhasedParameters) -> Real:
     c = 12 + 1/6 + 1/2 = 38/3 for the average of u_1..u_{T_k}, 12 + 1/18 + 1/2 for u_0..u_{T_k−1}; the 1/2 is the
     smoothing.
     """
-    require(p.D is not None and p.n & (p.n - 1) == 0, "n", p.n, "be a power of two", "excess_risk takes any n")
-    rho = p.epsilon / (2 * K.sqrt(K.log(1 / p.delta)))
+    require_theorem(K, p)
+    for k in range(1, floor_log2(p.n) + 1):
+        allowed = sigma_printed(K, privacy_rate(K, p), step_size(K, p) / 4**k, 1, p) * K(TIGHT_ROOM)
+        sigma, remedy = _sigma(K, p, k), "the closed form is for σ_k and η as printed; excess_risk takes any"
+        require(K.le(sigma, allowed), f"sigma_{k}", K.to_float(sigma), f"be at most {K.to_float(allowed):.6g}", remedy)
+    plain = K.le(K.abs(K(p.stretch) - 1), K(FEATURE_SLACK))
+    require(plain, "stretch", K.to_float(K(p.stretch)), "be 1", "for a tuned step size see tuned_risk")
+    rho = privacy_rate(K, p)
     n, j = K(p.n), floor_log2(p.n)
     a, b = K.sqrt(K(p.W.dim)) / (rho * n), 1 / K.sqrt(n)
     c = 12 + Fraction(1, 6 if p.average == "last" else 18) + Fraction(1, 2)
     sum_ = 100 * a / 3 + K(c) * b + j / (n * K.log(n)) + 4 / (3 * n * n)
     return p.smoothing.L0 * p.smoothing.R * K(p.D) * sum_
+
+
+def require_diameter(K: Numbers, p: PhasedParameters) -> None:
+    """D is at least the diameter of W: the bounds on the risk measure distances in W by it."""
+    K = K.unwatched
+    true, remedy = p.W.diameter(K, 2), "a smaller D may set the step size, but then bounds no distance"
+    inside = K.le(true * K(1 - FEATURE_SLACK), K(p.D))
+    require(inside, "D", K.to_float(K(p.D)), f"be at least the diameter {K.to_float(true):.6g} of W", remedy)
+
+
+def require_theorem(K: Numbers, p: PhasedParameters) -> None:
+    """n = 2^j, bounded W, β as the theorem has it, α at most that: what the closed forms of the risk are proved for."""
+    K, q = K.unwatched, p.smoothing
+    require(p.D is not None and p.n & (p.n - 1) == 0, "n", p.n, "be a power of two", "excess_risk takes any n")
+    require_diameter(K, p)
+    beta, alpha = theorem_beta(K, p.n, q.L0, q.R, p.D), theorem_alpha(K, p.n, q.L0, q.R)
+    same = K.le(K.abs(q.beta - beta), beta * K(FEATURE_SLACK))
+    remedy = "the closed form is for the theorem's parameters; excess_risk takes any"
+    require(same, "beta", K.to_float(q.beta), f"be the theorem's {K.to_float(beta):.6g}", remedy)
+    fine = K.le(q.alpha, alpha * K(1 + FEATURE_SLACK))
+    require(fine, "alpha", K.to_float(q.alpha), f"be at most the theorem's {K.to_float(alpha):.6g}", remedy)
 
 
 # ------------------------------------------------------------------------- the semi-norm of the features

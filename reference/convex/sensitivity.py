@@ -1,28 +1,4 @@
-"""How far one replaced record moves a phase of Algorithm 2, and the noise that this asks for.
-
-Two runs of PSGD on neighbouring datasets start at the same point u_0; the records differ at step j. Write Δ_t = u_t
-− u'_t, G = L0R, λ = ηβR², q for the quantum of the oracle (`oracle.quantum`): qR ≤ 2α.
-
-**Any α-accurate oracle with ‖O‖ ≤ G, λ ≤ 2** (`iterate_bound`). ‖Δ_j‖ ≤ 2ηG. For t > j both runs apply the same map
-u ↦ Π_W(u − ηO(u, z)); u ↦ u − η∇f_β(u, z) does not expand (f_β is convex and βR²-smooth, λ ≤ 2), nor does Π_W, and
-the two oracle errors add at most 2ηα. So ‖Δ_t‖ ≤ 2η(G + α(t − j)): every iterate moves by at most 2η(G + α(T − 1)),
-the average of u_1..u_T by at most 2η(G + α(T − 1)/2), that of u_0..u_{T−1} by 2η((T − 1)/T)(G + α(T − 2)/2). ∎
-Attained, by an oracle whose error always pushes outwards.
-
-**The corrected oracle, M = ℝ, λ ≤ 1: the drift adds in quadrature** (`iterate_supremum`). Its derivative is c(m) =
-Q(ℓ_β'(m)): bisection tests the sign of s(m + δ) + βδ, s a monotone selection of ∂ℓ, at offsets δ of a fixed dyadic
-grid. For fixed δ the test can only switch from − to + as m grows, whatever happens at kinks; so c does not fall,
-and it is the middle of the cell of width q that holds ℓ_β'(m). Let the two predictions differ by s = ⟨Δ, x⟩ ≥ 0 and
-let c differ by C = jq, j ≥ 0. Two values in cells j apart differ by at least (j − 1)q, and ℓ_β' is β-Lipschitz: s ≥
-(j − 1)q/β. Hence
-
-    ‖Δ_t‖² ≤ ‖Δ_{t−1}‖² − 2ηsC + η²R²C² ≤ ‖Δ_{t−1}‖² + (ηq²/β)·j(λj − 2(j − 1)),
-
-where the last bracket is λ for j = 1 and not positive for j ≥ 2 when λ ≤ 1 (and j = 0 changes nothing). So ‖Δ_t‖²
-grows by at most (ηqR)² a step. The first step gives at most 2η(G − α'), α' = G2^{−T_o} = qR/2, because the
-outermost cells have their middles at ±(L0 − q/2). Together ‖Δ_T‖ ≤ 2η√((G − α')² + α'²(T − 1)) ≤ 2η√(G² + α²(T −
-1)). ∎ In two and more dimensions it is the supremum: take x nearly orthogonal to Δ, |⟨u, x⟩ − y| with y in the
-middle, s → 0 (`widest_pair`).
+"""What follows from the sensitivity of Algorithm 2 (`drift`): the step size for the tight noise, and pairs that part.
 
 **The step size for the tight noise** (`tuned_parameters`, W bounded, n = 2^j). With σ_k = Δ_k/μ* and Δ_k ≤ 2η_kGg, g =
 1 + 1/(4 ln n) (as α(T_k − 1)/2 ≤ G/(4 ln n)), the sum over phases of `phased_sgd` is 4D²/(ηn) for the first start,
@@ -47,101 +23,25 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
 
-from reference.convex.moreau import REAL_LINE
-from reference.convex.oracle import Oracle, OracleParameters, oracle_evaluations, quantum
+from reference.convex.drift import Average, average_bound
+from reference.convex.oracle import Oracle, OracleParameters
+from reference.convex.phased_noise import TIGHT_ROOM, require_no_expansion, tight_sigma
 from reference.convex.phased_sgd import (
-    TIGHT_ROOM,
-    Average,
-    NoiseRule,
     PhasedParameters,
     phase_lengths,
+    privacy_rate,
+    require_theorem,
     step_size,
 )
 from reference.numerics.numbers import MP, Exact, Float64, Numbers, Real, Vector, norm
 from reference.numerics.preconditions import require
 from reference.paper.registry import claims
-from reference.privacy import gaussian_delta, gaussian_mu, gaussian_mu_safe
+from reference.privacy import gaussian_delta, gaussian_mu
 from reference.setting.data import Example
 from reference.setting.losses import GLL
 
-# ------------------------------------------------------------------------------------------------ bounds
-
-
-@claims("thm:l2_glm")
-def iterate_bound(K: Numbers, eta: Real, T: int, p: OracleParameters) -> Real:
-    """2η(L0R + α(T − 1)) ≥ ‖u_T − u'_T‖ for any α-accurate oracle of norm at most L0R, ηβR² ≤ 2."""
-    return 2 * eta * (p.L0 * p.R + p.alpha * (T - 1))
-
-
-@claims("thm:l2_glm")
-def average_bound(K: Numbers, eta: Real, T: int, p: OracleParameters, average: Average = "last") -> Real:
-    """The same for the released average: 2η(L0R + α(T − 1)/2), or 2η((T − 1)/T)(L0R + α(T − 2)/2) of u_0..u_{T−1}."""
-    G = p.L0 * p.R
-    if average == "last":
-        return 2 * eta * (G + p.alpha * (T - 1) / 2)
-    return 2 * eta * (T - 1) * (G + p.alpha * max(T - 2, 0) / 2) / T
-
-
-@claims("thm:l2_glm", "tight")
-def iterate_supremum(K: Numbers, eta: Real, T: int, p: OracleParameters) -> Real:
-    """2η√((L0R − a)² + a²(T − 1)), a = L0R·2^{−T_o}: the supremum for the corrected oracle, d ≥ 2, ηβR² ≤ 1."""
-    _require_contraction(K, eta, p)
-    if oracle_evaluations(K, p) == 0:
-        return K(0)
-    half = quantum(K, p) * p.R / 2
-    first = p.L0 * p.R - half
-    return 2 * eta * K.sqrt(first * first + half * half * (T - 1))
-
-
-@claims("thm:l2_glm", "tight")
-def average_quadrature(K: Numbers, eta: Real, T: int, p: OracleParameters, average: Average = "last") -> Real:
-    """The mean over the averaged iterates of their suprema (the first one of u_0..u_{T−1} is 0)."""
-    steps = range(1, T + 1) if average == "last" else range(1, T)
-    return K.sum(iterate_supremum(K, eta, t, p) for t in steps) / T
-
-
-def _require_contraction(K: Numbers, eta: Real, p: OracleParameters) -> None:
-    rate = eta * p.beta * p.R * p.R
-    remedy = "the drift adds in quadrature only there; iterate_bound holds up to 2"
-    require(K.le(rate, K(1)), "eta*beta*R^2", K.to_float(rate), "be at most 1", remedy)
-    require(p.M == REAL_LINE, "M", p.M, "be the line", "elsewhere the oracle's cells are not all of one width")
-
-
-def _require_no_expansion(K: Numbers, eta: Real, p: OracleParameters) -> None:
-    """ηβ‖x‖² ≤ 2 for every feature that is accepted; beyond, neighbours part and no bound of this module holds."""
-    rate = eta * p.beta * p.R * p.R
-    inside = K.le(rate * K(TIGHT_ROOM), K(2))
-    require(inside, "eta*beta*R^2", K.to_float(rate), "be at most 2", "beyond, steps expand: lower beta")
-
-
 # ----------------------------------------------------------------------------------------------- noise
-
-
-def tight_sigma(
-    K: Numbers,
-    epsilon: Exact | Real,
-    delta: Exact | Real,
-    average: Average = "last",
-    drift: Literal["linear", "quadrature"] = "linear",
-) -> NoiseRule:
-    """σ_k = Δ_k/μ*(ε, δ): the least Gaussian noise that the sensitivity bound of the released average allows.
-
-    "linear" is valid for every α-accurate oracle of norm at most L0R and η_kβR² ≤ 2; "quadrature" for the corrected
-    oracle with M = ℝ and η_kβR² ≤ 1 (an iterate's supremum, which bounds the average's). What can be checked of that
-    is checked. Binary64 takes a μ* that is certainly not too large; `TIGHT_ROOM` pays for features a little longer
-    than R, since every bound above is at most proportional to R.
-    """
-    mu = K(gaussian_mu_safe(epsilon, delta)) if isinstance(K, Float64) else gaussian_mu(K, epsilon, delta)
-
-    def sigma(K: Numbers, rho: Real, eta_k: Real, T_k: int, p: OracleParameters) -> Real:
-        _require_no_expansion(K, eta_k, p)
-        if drift == "quadrature":
-            return iterate_supremum(K, eta_k, T_k, p) / mu * K(TIGHT_ROOM)
-        return average_bound(K, eta_k, T_k, p, average) / mu * K(TIGHT_ROOM)
-
-    return sigma
 
 
 STEP_COST = {"first": Fraction(1, 6), "last": Fraction(1, 2)}
@@ -151,44 +51,60 @@ STEP_COST = {"first": Fraction(1, 6), "last": Fraction(1, 2)}
 def tuned_parameters(K: Numbers, p: PhasedParameters) -> PhasedParameters:
     """The same run with tight noise and with the step size that its risk bound prefers. Looks at no data."""
     require(p.D is not None, "D", p.D, "be given", "the unconstrained rate is in an unknown distance")
-    plain = replace(p, stretch=1, sigma=tight_sigma(K, p.epsilon, p.delta, p.average))
-    G = p.smoothing.L0 * p.smoothing.R
-    spread = 16 * p.W.dim * _drift_share(K, p) ** 2 / gaussian_mu(K, p.epsilon, p.delta) ** 2
-    eta = 2 * K(p.D) / (G * K.sqrt(spread + K(STEP_COST[p.average]) * p.n))
+    plain = replace(p, stretch=1, sigma=tight_sigma)
+    G, mu = p.smoothing.L0 * p.smoothing.R, gaussian_mu(K, p.epsilon, p.delta)
+    eta = tuned_step(K, p.n, p.W.dim, G, K(p.D), mu, p.average)
     return replace(plain, stretch=eta / step_size(K, plain))
 
 
-def _drift_share(K: Numbers, p: PhasedParameters) -> Real:
+def tuned_step(K: Numbers, n: int, d: int, G: Real, D: Real, mu: Real, average: Average = "last") -> Real:
+    """η = (2D/G)/√(16dg²/μ*² + cn), G = L0R: the η of lines 4 and 5 that the risk bound of the tight noise prefers."""
+    spread = 16 * d * _drift_share(K, n) ** 2 / mu**2
+    return 2 * D / (G * K.sqrt(spread + K(STEP_COST[average]) * n))
+
+
+def _drift_share(K: Numbers, n: int) -> Real:
     """g = 1 + 1/(4 ln n), raised by `TIGHT_ROOM`: Δ_k ≤ 2η_kL0R·g with the theorem's α."""
-    return (1 + 1 / (4 * K.log(K(p.n)))) * K(TIGHT_ROOM)
+    return (1 + 1 / (4 * K.log(K(n)))) * K(TIGHT_ROOM)
 
 
 @claims("thm:l2_glm", "tight")
 def tuned_risk(K: Numbers, p: PhasedParameters) -> Real:
-    """L0RD[16g√d/(μ*n) + (4√c + 1/2)/√n + log2(n)/(n ln n) + g/n²]: `tuned_parameters`, n = 2^j, the theorem's α and
-    β.
+    """L0RD[16g√d/(μ*n) + (4√c + 1/2)/√n + log2(n)/(n ln n) + g/n²]: n = 2^j, the theorem's α and β.
+
+    The risk of a run with `tuned_parameters(K, p)`, not with p's own step and noise: `excess_risk(K, p)` bounds that.
     """
-    require(p.D is not None and p.n & (p.n - 1) == 0, "n", p.n, "be a power of two", "excess_risk takes any n")
-    n, g, c = K(p.n), _drift_share(K, p), K(STEP_COST[p.average])
+    require_theorem(K, p)
+    require_tuned(K, p)
+    n, g, c = K(p.n), _drift_share(K, p.n), K(STEP_COST[p.average])
     noise = 16 * g * K.sqrt(K(p.W.dim)) / (gaussian_mu(K, p.epsilon, p.delta) * n)
     rest = (p.n.bit_length() - 1) / (n * K.log(n)) + (g / (n * n) if p.average == "last" else K(0))
     steps = (4 * K.sqrt(c) + K(Fraction(1, 2))) / K.sqrt(n)
     return p.smoothing.L0 * p.smoothing.R * K(p.D) * (noise + steps + rest)
 
 
+def require_tuned(K: Numbers, p: PhasedParameters) -> None:
+    """σ_k ≤ 2η_kL0R·g/μ* with the tuned step: rounding may have made the tight noise larger than that."""
+    K, made = K.unwatched, tuned_parameters(K, p)
+    unit = 2 * p.smoothing.L0 * p.smoothing.R * _drift_share(K, p.n) / gaussian_mu(K, p.epsilon, p.delta)
+    for k, T in enumerate(phase_lengths(p.n), start=1):
+        eta = step_size(K, made) / 4**k
+        sigma, allowed = made.sigma(K, privacy_rate(K, p), eta, T, made), unit * eta
+        remedy = f"in {K} rounding adds that much; take MP(40), or excess_risk(K, tuned_parameters(K, p))"
+        require(K.le(sigma, allowed), f"sigma_{k}", K.to_float(sigma), f"be at most {K.to_float(allowed):.6g}", remedy)
+
+
 @claims("thm:l2_glm")
 def phase_deltas(K: Numbers, p: PhasedParameters) -> tuple[Real, ...]:
     """δ_G(ε, Δ_k/σ_k) of every phase: the algorithm is (ε, max)-DP where ηβR² ≤ 2 in the first phase."""
-    rho = p.epsilon / (2 * K.sqrt(K.log(1 / p.delta)))
-    eta, deltas = step_size(K, p), []
-    rate = eta / 4 * p.smoothing.beta * p.smoothing.R * p.smoothing.R
-    require(K.le(rate, K(2)), "eta_1*beta*R^2", K.to_float(rate), "be at most 2", "beyond, steps expand: lower beta")
+    eta, rho, deltas = step_size(K, p), privacy_rate(K, p), []
+    require_no_expansion(K, eta / 4, p.smoothing)
     for k, T in enumerate(phase_lengths(p.n), start=1):
         if T == 1 and p.average == "first":
             deltas.append(K(0))  # the average is the start: nothing of the record is released
             continue
         bound = average_bound(K, eta / 4**k, T, p.smoothing, p.average)
-        deltas.append(gaussian_delta(K, p.epsilon, bound / p.sigma(K, rho, eta / 4**k, T, p.smoothing)))
+        deltas.append(gaussian_delta(K, p.epsilon, bound / p.sigma(K, rho, eta / 4**k, T, p)))
     return tuple(deltas)
 
 

@@ -20,9 +20,9 @@ the paper cited).
 
 **What has to be on the grid.** A released sum q + s·noise hides its low bits only if q lies on the grid of s·noise,
 whatever the data. `on_noise_grid` rounds q to a multiple of s/G; that moves it by at most s/(2G), so the sensitivity
-grows by at most one grid step (`grid_sensitivity`). Exact noise added to a q that was not rounded tells q apart as
-surely as binary64 noise does. That holds for Algorithms 2, 5 and 6, which add noise to vectors: with this tape and
-without rounding their guarantees are not what `privacy` says.
+grows by at most one grid step, that of a vector in ℝ^d by at most √d steps in ℓ_2 (`grid_sensitivity`). Exact noise
+added to a q that was not rounded tells q apart as surely as binary64 noise does. That holds for Algorithms 2, 5 and 6,
+which add noise to vectors: with this tape and without rounding their guarantees are not what `privacy` says.
 
 **A selection** (report-noisy-min, Algorithms 3 and 4) releases no sum and may keep its scores off the grid, but the
 grid costs it up to one step: scores whose range changes by r give a loss of at most (⌊rG/s⌋ + 1)/G, not r/s
@@ -137,7 +137,10 @@ def laplace_epsilon(K: Numbers, sensitivity: int, scale: Exact) -> Real:
 
 
 def gaussian_rho(K: Numbers, sensitivity: int, variance: Exact) -> Real:
-    """m²/(2v): the zCDP constant of an integer query of sensitivity m with discrete Gaussian noise of variance v."""
+    """m²/(2v): the zCDP constant of an integer query of sensitivity m with discrete Gaussian noise of variance v.
+
+    Also of a vector of integers of ℓ_2 sensitivity m with independent noise in its entries: Σk_j²/(2v) ≤ m²/(2v).
+    """
     return K(whole("sensitivity", sensitivity, 0) ** 2) / (2 * K(positive("variance", variance)))
 
 
@@ -146,9 +149,19 @@ def on_noise_grid(q: Exact, scale: Exact) -> int:
     return math.floor(exact("q", q) * GRID / positive("scale", scale) + Fraction(1, 2))
 
 
-def grid_sensitivity(sensitivity: Exact, scale: Exact) -> int:
-    """⌊Δ·G/scale⌋ + 1: by how many grid steps `on_noise_grid` can move when the query moves by at most Δ."""
-    return math.floor(exact("sensitivity", sensitivity) * GRID / positive("scale", scale)) + 1
+def grid_sensitivity(sensitivity: Exact, scale: Exact, dim: int = 1) -> int:
+    """How many grid steps `on_noise_grid`, entry by entry, can move in ℓ_2 when the query moves by at most Δ in ℓ_2.
+
+    With Δ' = ΔG/scale: ⌊Δ'⌋ + 1 for a number, ⌈Δ' + √d⌉ for a vector of dimension d. Rounding changes every entry of
+    the difference by less than one step, hence its length by less than √d. Attained for a square d: a tiny move that
+    takes every entry over a grid line is √d steps long.
+    """
+    steps = exact("sensitivity", sensitivity) * GRID / positive("scale", scale)
+    if whole("dim", dim) == 1:
+        return math.floor(steps) + 1
+    a, b = steps.numerator, steps.denominator
+    root = math.isqrt(dim * b * b - 1) + 1  # ⌈b√d⌉
+    return -(-(a + root) // b)
 
 
 def selection_epsilon(score_range: Exact, scale: Exact) -> Fraction:

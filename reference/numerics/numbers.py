@@ -43,6 +43,14 @@ class Undecided(ArithmeticError):
     """A decision on balls that overlap. More precision may decide it; guessing never does."""
 
 
+def certainly(question: Callable[..., bool], *about: Any) -> bool:
+    """The answer; "no" where balls are too wide to tell."""
+    try:
+        return question(*about)
+    except Undecided:
+        return False
+
+
 # --------------------------------------------------------------------------- exact integer logarithms
 
 
@@ -391,6 +399,11 @@ class Numbers(ABC):
     def to_float(self, x: Real) -> float:
         """The nearest binary64 value (of the midpoint): for display and hand-over, never for decisions."""
 
+    @property
+    def unit_roundoff(self) -> Fraction:
+        """u with |fl(x∘y) − x∘y| ≤ u·|x∘y| for + − × ÷ √; 0 where results enclose the exact ones."""
+        return Fraction(0)
+
     def gt(self, x: Real, y: Real) -> bool:
         """x > y, or `Undecided`."""
         return self.lt(y, x)
@@ -458,6 +471,11 @@ class Float64(Numbers):
     """IEEE binary64. Inner products are summed exactly and rounded once, so their order cannot matter."""
 
     name = "float64"
+
+    @property
+    def unit_roundoff(self) -> Fraction:
+        """2^{−53}."""
+        return Fraction(1, 2**53)
 
     def __call__(self, x: Exact | Real) -> Real:
         if isinstance(x, float):
@@ -537,6 +555,11 @@ class MP(Numbers):
         self.context.dps = digits
         if self.context.mpf(1).__lt__(Fraction(1)) is NotImplemented:
             _combine_with_fractions(self.context)
+
+    @property
+    def unit_roundoff(self) -> Fraction:
+        """2^{−bits}: mpmath rounds to the nearest number of that many bits."""
+        return Fraction(1, 2**self.context.prec)
 
     def __call__(self, x: Exact | Real) -> Real:
         if isinstance(x, float):
@@ -820,7 +843,19 @@ def norm(K: Numbers, x: Vector, p: Any) -> Real:
     if isinstance(p, (int, Fraction)) and p == 2:
         return K.sqrt(x @ x)
     exponent = K(p)
+    bits = _bits_out_of_range(x, exponent) if isinstance(K, Float64) else 0
+    if bits:
+        return math.ldexp(norm(K, K.vector([math.ldexp(entry, -bits) for entry in x]), p), bits)
     return K.power(K.sum(K.power(K.abs(entry), exponent) for entry in x), 1 / exponent)
+
+
+def _bits_out_of_range(x: Vector, exponent: float) -> int:
+    """Where powers of the largest entry leave the range of binary64: its size in bits, by which to scale; else 0.
+
+    Without that a short vector has length 0 (p = 101: entries below 10^−3), and clipping to a shorter one does nothing.
+    """
+    bits = math.frexp(max(map(abs, x), default=0))[1]
+    return bits if abs(bits) * exponent > 900 else 0
 
 
 def dual_norm(K: Numbers, x: Vector, p: Any) -> Real:

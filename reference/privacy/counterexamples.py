@@ -34,6 +34,23 @@ def two_neighbour_relations() -> Counterexample:
     return Counterexample(shown, f"delta(1): 0 or {numbers['replace']:.4f}, as the relation is read", numbers)
 
 
+@counterexample("E2.4")
+def risk_that_is_infinite() -> Counterexample:
+    """f(w, z) = |w − z| is 1-Lipschitz in w, and with z from the Cauchy law its risk is infinite at every w.
+
+    E min(|z|, M) ≥ E[|z|; |z| ≤ M] = ln(1 + M²)/π. Differences of the risk exist all the same: |f(w, z) − f(0, z)| ≤
+    |w|.
+    """
+    K = Ball(128)
+    values = [K.log1p(K(M) * K(M)) / K.pi for M in (10, 10**10, 10**100, 10**1000)]
+    shown = all(K.lt(2 * before, after) for before, after in pairwise(values)) and K.lt(K(1000), values[-1])
+    return Counterexample(
+        shown,
+        f"E min(|z|, M) is at least {K.to_float(values[0]):.2f} at M = 10 and {K.to_float(values[-1]):.0f} at 1e1000",
+        {"at 10": K.to_float(values[0]), "at 1e1000": K.to_float(values[-1])},
+    )
+
+
 @counterexample("E2.3")
 def excess_risk_without_a_minimiser() -> Counterexample:
     """The logistic loss ln(1 + e^{−w}) on W = ℝ, the set of Theorem 7: it falls for ever and never reaches 0."""

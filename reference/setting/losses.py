@@ -1,5 +1,6 @@
 """All losses under one name: convex (Section 3), smooth (Section 4), weakly convex (Section 5)."""
 
+from reference.setting.losses_composite import CovarianceEstimation, DictionaryLearning, TrimmedRegression
 from reference.setting.losses_convex import (
     GLL,
     Absolute,
@@ -47,6 +48,8 @@ __all__ = [
     "MCP",
     "SCAD",
     "Absolute",
+    "CovarianceEstimation",
+    "DictionaryLearning",
     "EpsilonInsensitive",
     "GemanMcClure",
     "Hinge",
@@ -70,6 +73,7 @@ __all__ = [
     "SquaredTanh",
     "TanhRegression",
     "TanhResidual",
+    "TrimmedRegression",
     "WeakPredictorLoss",
     "WeakScalarLoss",
     "WeaklyConvexLoss",

@@ -33,7 +33,7 @@ from reference.numerics.preconditions import (
     same_dimension,
 )
 from reference.paper.registry import implements
-from reference.setting.data import Example
+from reference.setting.data import FEATURE_SLACK, Example, blank, clipped_features, nearest_label, readable
 
 
 class NoClosedForm(ValueError):
@@ -334,12 +334,38 @@ class LinearPredictor:
         same_dimension("x", len(z.x), len(w))
         return w @ self.features(K, z)
 
+    def admit(self, z: Any, dim: int) -> Example:
+        """The admissible record that stands for z, whatever z is (the rule of `data`): it never raises."""
+        record = readable(z, dim)
+        label = None if record is None else self.admit_label(record.y)
+        if record is None or label is None:
+            return blank(dim)
+        x = clipped_features(record.x, Fraction(self.R), self.q)
+        unchanged = label is record.y and all(a is b for a, b in zip(x, record.x, strict=True))
+        return record if unchanged else Example(x, label)
+
+    def admit_label(self, y: Exact) -> Exact | None:
+        """The nearest label that the loss allows; None if none is known."""
+        return nearest_label(y)
+
     def check(self, K: Numbers, z: Example, slack: Exact = 0) -> None:
         """Raise `ValueError` unless ‖x‖_q ≤ R + slack."""
         size = dual_norm(K, self.features(K, z), self.p)
         limit = self.R + nonnegative("slack", slack)
         ok = K.le(size, K(limit))
         require(ok, f"‖x‖_{self.q}", size, f"be at most R = {self.R}", "scale the features or raise R")
+
+
+def require_valid_on(K: Numbers, loss: Any, W: Any) -> None:
+    """Refuse a set on which the constants of a loss do not hold: some hold for ‖w‖_p ≤ B only, and have such a B."""
+    B, own = getattr(loss, "B", None), getattr(loss, "require_valid", None)
+    if own is not None:
+        own(K, W)
+    elif B is not None:
+        reach = W.norm_bound(K, loss.p)
+        remedy = f"L0 holds for ‖w‖_p ≤ B only, and W reaches {K.to_float(reach):.6g}; raise B"
+        inside = K.unwatched.le(reach, K(Fraction(B) * (1 + FEATURE_SLACK)))
+        require(inside, "B", B, "bound the norms of the points of W", remedy)
 
 
 @implements("def:glm")

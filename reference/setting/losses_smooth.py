@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from reference.numerics.numbers import Ball, Numbers, Real, Vector
+from reference.numerics.numbers import Ball, Exact, Numbers, Real, Vector
 from reference.numerics.preconditions import exact, nonnegative, positive, require
-from reference.setting.data import Example
+from reference.setting.data import Example, blank, nearest_label, readable
 from reference.setting.losses_convex import LinearPredictor
 
 
@@ -44,6 +44,10 @@ class SmoothLoss(ABC):
     @abstractmethod
     def L1(self) -> Fraction:
         """The Lipschitz constant of ∇f(·, z), from ‖·‖_p to its dual."""
+
+    def admit(self, z: Any, dim: int) -> Example:
+        """The admissible record that stands for z (the rule of `data`); a loss with bounds on its records adds them."""
+        return readable(z, dim) or blank(dim)
 
     @abstractmethod
     def value(self, K: Numbers, w: Vector, z: Example) -> Real:
@@ -73,6 +77,10 @@ class SmoothPredictorLoss(LinearPredictor, SmoothLoss):
     def gradient(self, K: Numbers, w: Vector, z: Example) -> Vector:
         g: Vector = self.features(K, z) * self.slope(K, self.predictor(K, w, z), self._label(K, z))
         return g
+
+    def admit_label(self, y: Exact) -> Exact | None:
+        """y, moved into [−Y, Y]."""
+        return nearest_label(y, self.label_bound)
 
     def _label(self, K: Numbers, z: Example) -> Real:
         Y = self.label_bound

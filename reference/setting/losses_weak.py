@@ -21,7 +21,7 @@ from typing import Any
 
 from reference.numerics.numbers import Exact, Numbers, Real, Vector
 from reference.numerics.preconditions import exponent, nonnegative, positive, require, same_dimension, whole
-from reference.setting.data import Example
+from reference.setting.data import Example, blank, readable
 from reference.setting.losses_convex import (
     LinearPredictor,
     ScalarLoss,
@@ -255,6 +255,10 @@ class WeaklyConvexLoss(ABC):
     @abstractmethod
     def rho(self) -> Fraction:
         """The constant of weak convexity."""
+
+    def admit(self, z: Any, dim: int) -> Example:
+        """The admissible record that stands for z (the rule of `data`); a loss with bounds on its records adds them."""
+        return readable(z, dim) or blank(dim)
 
     @abstractmethod
     def value(self, K: Numbers, w: Vector, z: Example) -> Real:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
 from typing import Any
@@ -64,6 +65,11 @@ class FeasibleSet(ABC):
     """A closed convex set W ⊆ ℝ^d."""
 
     dim: int
+
+    @property
+    def projects(self) -> bool:
+        """Whether `project` has a closed form for every point; asked before a run, since a step may stay inside."""
+        return True
 
     @abstractmethod
     def contains(self, K: Numbers, w: Vector, slack: Exact = 0) -> bool:
@@ -117,6 +123,19 @@ def _text(x: Any) -> str:
 
 
 # -------------------------------------------------------------------------------------------- helpers
+
+
+def require_projection(W: FeasibleSet) -> None:
+    """Refuse a set without a closed-form Euclidean projection before a run meets a point outside it."""
+    remedy = "take an ℓ_1, ℓ_2 or ℓ_∞ ball, a box, a simplex, a segment or the whole space"
+    require(W.projects, "W", W, "have a closed-form Euclidean projection", remedy)
+
+
+def require_inside(K: Numbers, W: FeasibleSet, w: Vector, name: str) -> None:
+    """Refuse a start outside W: then the first move would be longer than the diameter that the noise is made for."""
+    same_dimension(name, len(w), W.dim)
+    inside = W.contains(K.unwatched, w, slack=Fraction(1, 2**40))
+    require(inside, name, tuple(K.to_float(v) for v in w), "lie in W", "project it first")
 
 
 def _all_le(K: Numbers, pairs: Iterable[tuple[Real, Real]]) -> bool:
@@ -218,6 +237,11 @@ class LpBall(FeasibleSet):
 
     def _data(self) -> tuple[Any, ...]:
         return (self.exact_centre, self.radius, self.p)
+
+    @property
+    def projects(self) -> bool:
+        """p = 1, 2, ∞, one dimension, or a point."""
+        return self.p in (1, 2, INF) or self.dim == 1 or self.radius == 0
 
     def centre(self, K: Numbers) -> Vector:
         return K.vector(self.exact_centre)
@@ -480,6 +504,11 @@ class Polytope(FeasibleSet):
                     raise Undecided(f"w = {w} touches the boundary of the polytope")
         return True
 
+    @property
+    def projects(self) -> bool:
+        """One vertex, a segment, or an interval."""
+        return self.J <= 2 or self.dim == 1
+
     def _meets(self, low: Sequence[Fraction], high: Sequence[Fraction], room: Fraction) -> bool:
         return hull_meets_box(self.exact_vertices, [a - room for a in low], [b + room for b in high])
 
@@ -552,6 +581,11 @@ class _ShapedPolytope(Polytope):
 
     def _data(self) -> tuple[Any, ...]:
         return (self.shape,)
+
+    @property
+    def projects(self) -> bool:
+        """As the shape does."""
+        return self.shape.projects
 
     def contains(self, K: Numbers, w: Vector, slack: Exact = 0) -> bool:
         return self.shape.contains(K, w, slack)
@@ -663,4 +697,18 @@ __all__ = [
     "WholeSpace",
     "box_polytope",
     "l1_ball",
+    "require_inside",
+    "require_projection",
 ]
+
+
+@dataclass(frozen=True)
+class Region:
+    """What is known of W before it is chosen: its dimension, and a bound on the norms of its points."""
+
+    dim: int
+    far: Fraction
+
+    def norm_bound(self, K: Numbers, p: Exponent) -> Real:
+        """How far W reaches, in the norm that the algorithm measures it by."""
+        return K(self.far)

@@ -14,7 +14,10 @@ other step has the same law under both datasets. r_t/s is deterministic, so:
 * *pure DP.* The likelihood ratio of the whole transcript is at most exp(Σ_t r_t/s), for every transcript: s =
   2D·max_k(c_k/m_k)B_k/ε is ε-DP with no δ at all. With the coarse c_k and Fact 2 this is 2D(L0+L1·D)2^r/(bε): the
   printed s_r without its √L. Hence the printed algorithm is (ε/√L)-DP, which proves Theorem 10 for δ ≤ 1/e and is
-  more than it says. For δ > 1/e the printed noise is too small.
+  more than it says. It proves it for ε ≤ √L too, which the paper asks for in Algorithm 2: then ε0 = ε/√L ≤ 1, and an
+  ε0-DP mechanism has δ(ε) ≤ (e^{ε0} − e^ε)/(1 + e^{ε0}), which is at most (e−1)/(e+1) < 0.47 ≤ δ if L ≤ 3/4, and at
+  most ε0(1 − √L) ≤ 0.14 < 1/e ≤ δ if 3/4 ≤ L ≤ 1. For δ > 1/e and larger ε the noise is too small if batches are
+  fixed (E4.7).
 * *(ε,δ).* Each step is (r_t/s)²/2-zCDP with Laplace noise, (r_t/s)²/8-zCDP with Gumbel noise (bounded range); sums
   add up because the r_t are fixed in advance. So ρ = (2D/s)²·max_k (c_k/m_k)²Q_k/2 (or /8), and s is chosen for ρ =
   ρ*(ε,δ), the largest ρ that converts to (ε,δ) (`privacy.zcdp_rho`). With Fact 3 the scale grows like 2^{3r/4}
@@ -42,6 +45,8 @@ from reference.numerics.numbers import Exact, Numbers, Real
 from reference.numerics.preconditions import require, whole
 from reference.paper.registry import claims
 from reference.privacy import SELECTION_NOISES, SelectionNoise, gaussian_mu, log_inverse, zcdp_rho
+from reference.setting.data import FEATURE_SLACK
+from reference.smooth.rounding import NOTHING, Reserve
 from reference.smooth.sensitivity import (
     batch_sizes,
     coarse_record_bound,
@@ -51,8 +56,10 @@ from reference.smooth.sensitivity import (
     unit_sums,
 )
 
-ROUNDING = 1 + Fraction(1, 2**40)
-"""Tight scales are raised by this factor, so that rounding in binary64 never under-noises."""
+ROUNDING = 1 + 4 * FEATURE_SLACK
+"""Tight scales are raised by this factor: it pays for features longer by `FEATURE_SLACK` (twice in L1) and for the
+rounding of the scale itself. What rounding adds to a sensitivity is added there (`smooth.rounding`).
+"""
 
 ZCDP_DIVISOR: dict[SelectionNoise, int] = {"laplace": 2, "gumbel": 8}
 """ρ = (r/s)²/2 for Laplace noise (`privacy.pure_rho`), (r/s)²/8 for Gumbel noise (`privacy.bounded_range_rho`)."""
@@ -96,18 +103,43 @@ def closed_form_scale(
     return K.min(pure, zcdp)
 
 
-def pure_scale(K: Numbers, sizes: Sequence[int], bounds: Sequence[Real], D: Exact | Real, epsilon: Exact) -> Real:
+def pure_scale(
+    K: Numbers,
+    sizes: Sequence[int],
+    bounds: Sequence[Real],
+    D: Exact | Real,
+    epsilon: Exact,
+    reserve: Reserve = NOTHING,
+) -> Real:
     """2D·max_k(c_k/m_k)B_k/ε: a round with these batches is ε-DP, with Laplace or with Gumbel noise."""
-    plain, _ = unit_sums(K, sizes, bounds)
-    return 2 * K(D) * plain / K(epsilon) * K(ROUNDING)
+    plain, _ = unit_sums(K, sizes, [c + reserve.record for c in bounds])
+    width = 2 * K(D) * plain * reserve.grow + len(sizes) * reserve.spread
+    return width / _left(K, K(epsilon), len(sizes) * reserve.tail) * K(ROUNDING)
 
 
 def zcdp_scale(
-    K: Numbers, sizes: Sequence[int], bounds: Sequence[Real], D: Exact | Real, rho: Real, noise: SelectionNoise
+    K: Numbers,
+    sizes: Sequence[int],
+    bounds: Sequence[Real],
+    D: Exact | Real,
+    rho: Real,
+    noise: SelectionNoise,
+    reserve: Reserve = NOTHING,
 ) -> Real:
     """2D·√(max_k(c_k/m_k)²Q_k/(2ρ)) for Laplace, /(8ρ) for Gumbel: a round with these batches is ρ-zCDP."""
-    _, squared = unit_sums(K, sizes, bounds)
-    return 2 * K(D) * K.sqrt(squared / (ZCDP_DIVISOR[noise] * rho)) * K(ROUNDING)
+    _, squared = unit_sums(K, sizes, [c + reserve.record for c in bounds])
+    root = K.sqrt(K(len(sizes)))
+    width = 2 * K(D) * K.sqrt(squared) * reserve.grow + root * reserve.spread
+    return width / _left(K, K.sqrt(ZCDP_DIVISOR[noise] * rho), root * reserve.tail) * K(ROUNDING)
+
+
+def _left(K: Numbers, budget: Real, tail: Real) -> Real:
+    """What rounding leaves of a budget."""
+    if isinstance(tail, int):
+        return budget
+    lost = K.to_float(tail)
+    require(K.lt(tail, budget), "privacy budget", K.to_float(budget), f"exceed {lost:.3g}", f"{K} loses that: MP(30)")
+    return budget - tail
 
 
 @claims("thm:privacy-polySFW", "tight")
@@ -121,6 +153,7 @@ def tight_scale(
     epsilon: Exact,
     delta: Exact,
     noise: SelectionNoise = "gumbel",
+    reserve: Reserve = NOTHING,
 ) -> Real:
     """The smaller of the pure and the zCDP scale for a round of `steps` steps with batches ⌈b/(t+1)⌉; δ = 0 asks for
     pure DP.
@@ -128,10 +161,10 @@ def tight_scale(
     require(noise in SELECTION_NOISES, "noise", noise, f"be one of {', '.join(SELECTION_NOISES)}")
     sizes = batch_sizes(b, whole("steps", steps))
     bounds = [record_bound(K, k, L0, L1, D) for k in range(steps)]
-    pure = pure_scale(K, sizes, bounds, D, epsilon)
+    pure = pure_scale(K, sizes, bounds, D, epsilon, reserve)
     if delta == 0:
         return pure
-    return K.min(pure, zcdp_scale(K, sizes, bounds, D, zcdp_rho(K, epsilon, delta), noise))
+    return K.min(pure, zcdp_scale(K, sizes, bounds, D, zcdp_rho(K, epsilon, delta), noise, reserve))
 
 
 def exact_constants_scale(
@@ -157,8 +190,10 @@ def exact_constants_scale(
 # --------------------------------------------------------------------------------------- Algorithm 5
 
 
-def gaussian_stretch(K: Numbers, epsilon: Exact, delta: Exact, releases: int) -> Real:
+def gaussian_stretch(K: Numbers, epsilon: Exact, delta: Exact, releases: int, share: Real = 0) -> Real:
     """max(1, ε·√releases/(2√L·μ*)): by how much the printed standard deviations must grow.
+
+    `share` is what rounding adds to the moves (`rounding.mean_share`, `rounding.pair_share`).
 
     Each printed release has sensitivity/sd = ε/(2√L) (the 16 pays 4 for replace-one and 4 for noise); `releases` of
     them on one batch are (ε√releases/(2√L))-GDP, which is at most μ*(ε,δ) up to a threshold in ε
@@ -166,7 +201,7 @@ def gaussian_stretch(K: Numbers, epsilon: Exact, delta: Exact, releases: int) ->
     """
     mu = gaussian_mu(K, epsilon, delta)
     log_root = K.sqrt(log_inverse(K, delta))
-    return K.max(K(1), K(epsilon) * K.sqrt(K(releases)) / (2 * log_root * mu) * K(ROUNDING))
+    return K.max(K(1), K(epsilon) * K.sqrt(K(releases)) / (2 * log_root * mu) * (K(ROUNDING) + share))
 
 
 @claims("thm:privacy-noisySFW", "tight")

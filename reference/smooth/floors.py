@@ -28,12 +28,20 @@ for t ≥ T/2; summed over the last round that is at least q(T/2 − √T − 1)
     **E Gap(ŵ) ≥ μq(T/2 − √T − 1)/(2^R − 1)**, of the order √V = T^{1/4}/√(2b) at μ = (3/4)√V, whatever the noise. ∎
 
 **Theorem 11 needs ε = O(√L·ln²J)** (E4.22). At its R and b, T^{1/4}/√b over the printed rate is of the order
-√ε/(ln J·L^{1/4}): unbounded in ε, at n as large as one likes. So the missing condition is not a matter of the proof.
+√ε/(ln J·L^{1/4}): unbounded in ε, at n as large as one likes. So a condition on ε is not a matter of the proof. The
+paper asks for ε ≤ √L elsewhere (Algorithm 2), and that is enough.
 
-**Theorem 14 is false with the R that it names** (E4.30). At that R the gap is at least of the order
-n^{−3/10}ε^{1/5}ln^{3/5}n/(dL)^{1/10} (p = 2), and the printed rate falls faster, like n^{−1/3}ln^{2/3}n for a fixed
-d: the quotient grows like n^{1/30}. (Its proof gets there by embedding into more dimensions, which is another R; take
-the smaller of two balances instead.)
+**Theorem 14 at the R that it names** (E4.30), which is not the one that its proof runs with. There the gap is at least
+of the order n^{−3/10}ε^{1/5}ln^{3/5}n/(dL)^{1/10} (p = 2), and the printed rate falls faster, like n^{−1/3}ln^{2/3}n
+for a fixed d: the quotient grows like n^{1/30}. (The proof embeds into more dimensions, which is another R; or take the
+smaller of two balances.) For a fixed d, bR² ≤ n fails when n is very large, though the batches still fit;
+with √(dL)/ε as small as bR² ≤ n allows, of the order n^{0.134}/ln²n, the quotient still grows, like n^{0.0065}
+times ln^{1/3}n.
+
+**A floor without any data** (E4.21). W = [−½, ½], f(w, z) = L1·w²/2 for every z. A step takes w to (1−η)w + ηv with
+|v| = ½, whatever the noise, so |w_{t+1}| + |w_t| ≥ η_t/2, and Gap(w) = L1|w|(|w| + ½) ≥ L1|w|/2. Summed over the last
+round, Σ_t Gap(w_t) ≥ (L1/8)Σ_{t<T−1} η_t ≥ (L1/4)(√T − 1): the gap is at least of the order 2^{−R/2}. So R must be
+large enough: with natural logarithms Theorems 11 and 14 promise what no noise allows (`step_floor`).
 """
 
 from __future__ import annotations
@@ -70,3 +78,11 @@ def gap_floor(K: Numbers, R: int, b: int) -> Real:
     normal = K.normal_cdf(-ratio) - K(BERRY_ESSEEN) * (1 + mean * mean) / rest * width
     steps = K(T) / 2 - K.sqrt(K(T)) - 1
     return mean * K.max(normal, K(0)) / 2 * K.max(steps, K(0)) / (2**R - 1)
+
+
+@claims("thm:convergence-polySFW")
+@claims("thm:convergence-noisySFW")
+def step_floor(K: Numbers, R: int) -> Real:
+    """A lower bound on Gap(ŵ)/(L1·D²) averaged over the choice of ŵ, on the instance without data; R rounds."""
+    T = 2 ** (whole("R", R) - 1)
+    return (K.sqrt(K(T)) - 1) / (4 * (2**R - 1))

@@ -27,11 +27,14 @@ from typing import Any
 
 from reference.numerics.numbers import Ball, Exact, Numbers, Real, Vector, norm
 from reference.numerics.preconditions import require
+from reference.numerics.rounding import require_range
 from reference.numerics.tape import Draw, Tape, reading
 from reference.paper.editions import edition
 from reference.paper.events import Trace, mark
 from reference.paper.registry import claims, implements
 from reference.privacy import gaussian_delta, gaussian_mu, log_inverse
+from reference.setting.data import admitted
+from reference.setting.sets import WholeSpace
 from reference.smooth.calibration import (
     corrected_pair_mu,
     dimension_factor,
@@ -40,12 +43,14 @@ from reference.smooth.calibration import (
     tight_deviation,
 )
 from reference.smooth.poly_sfw import StepSizes, check_one_round, recursive_estimate
+from reference.smooth.rounding import fixed_steps, mean_share, pair_share, release_reserve
 from reference.smooth.rounds import (
     Batches,
     Gradients,
     SFWRun,
     check_privacy,
     check_rounds,
+    checked_setting,
     common_draws,
     iterate_count,
     output_index,
@@ -59,12 +64,15 @@ def draws(n: int, R: int, d: int) -> tuple[Draw, ...]:
     return tuple(common_draws(n, R) + round_draws("normal", "N", d, R) + round_draws("normal", "hatN", d, R, 1))
 
 
-def _prepare(K: Numbers, loss: Any, W: Any, D: Exact | Real | None) -> tuple[Real, Real]:
+def _prepare(K: Numbers, loss: Any, W: Any, D: Exact | Real | None, start: Vector | None) -> tuple[Real, Real]:
     """The diameter and d^{1/p−1/2}; refuses p outside (1, 2]."""
     p = loss.p
     ok = isinstance(p, (int, float, Fraction)) and 1 < p <= 2
     require(ok, "p", p, "lie in (1, 2]", "Algorithm 5 is for these p; for p = 1 use Algorithm 4")
-    return W.diameter(K, p) if D is None else K(D), dimension_factor(K, W.dim, p)
+    remedy = "⟨v, g⟩ has no minimum on it: use a bounded set"
+    require(not isinstance(W, WholeSpace), "W", W, "be bounded", remedy)
+    require_range(K, "L0", K(loss.L0))
+    return checked_setting(K, loss, W, D, start), dimension_factor(K, W.dim, p)
 
 
 @implements("alg:nSFW", "printed")
@@ -88,13 +96,14 @@ def noisy_sfw_printed(
     """Algorithm 5 as printed. Not (ε,δ)-DP: see the module's text."""
     check_rounds(len(dataset), R, b, exact_budget)
     check_privacy(epsilon, delta)
-    (D, factor), L0, L1 = _prepare(K, loss, W, D), K(loss.L0), K(loss.L1)
+    (D, factor), L0, L1 = _prepare(K, loss, W, D, start), K(loss.L0), K(loss.L1)
+    eta = fixed_steps(K, eta, 2 ** (R - 1))
     gradients, iterates, d = Gradients(K, loss), [], W.dim
     unit = 4 * factor * K.sqrt(log_inverse(K, delta)) / (b * K(epsilon))
     w = W.centre(K) if start is None else start  # L1
     mark(trace, 1, "w", w, 0, 0)
     with reading(tape, draws(len(dataset), R, d)) as noise:
-        batches = Batches(dataset, noise.permutation("pi", dim=len(dataset)))
+        batches = Batches(admitted(loss, dataset, W.dim), noise.permutation("pi", dim=len(dataset)))
         for r in range(R):  # L2
             sigma = unit * L0  # L3
             mark(trace, 3, "sigma", sigma, r, 0)
@@ -185,16 +194,17 @@ def noisy_sfw(
     """
     check_rounds(len(dataset), R, b, exact_budget)
     check_privacy(epsilon, delta)
-    (D, factor), L0, L1 = _prepare(K, loss, W, D), K(loss.L0), K(loss.L1)
+    (D, factor), L0, L1 = _prepare(K, loss, W, D, start), K(loss.L0), K(loss.L1)
+    eta = fixed_steps(K, eta, 2 ** (R - 1))
     gradients, iterates, d = Gradients(K, loss), [], W.dim
     unit = 4 * factor * K.sqrt(log_inverse(K, delta)) / (b * K(epsilon))
     w = W.centre(K) if start is None else start  # L1
     mark(trace, 1, "w", w, 0, 0)
     with reading(tape, draws(len(dataset), R, d)) as noise:
-        batches = Batches(dataset, noise.permutation("pi", dim=len(dataset)))
+        batches = Batches(admitted(loss, dataset, W.dim), noise.permutation("pi", dim=len(dataset)))
         for r in range(R):  # L2
             sigma = unit * L0  # L3
-            sigma = sigma * gaussian_stretch(K, epsilon, delta, 1)  # L3 [E4.2]
+            sigma = sigma * gaussian_stretch(K, epsilon, delta, 1, mean_share(K, loss, W, b))  # L3 [E4.2]
             mark(trace, 3, "sigma", sigma, r, 0)
             batch = batches.take(b)  # L4
             mark(trace, 4, "batch", batches.last, r, 0)
@@ -205,7 +215,8 @@ def noisy_sfw(
             iterates.append(w)
             previous, w = w, w * (1 - eta(K, 0)) + vertex * eta(K, 0)  # L7
             mark(trace, 7, "w", w, r, 1)
-            stretch = gaussian_stretch(K, epsilon, delta, 2)  # [E4.2] for L9
+            share = pair_share(K, loss, W, D, b, 2**r, eta)  # [E4.2]
+            stretch = gaussian_stretch(K, epsilon, delta, 2, share)  # [E4.2] for L9
             for t in range(1, 2**r):  # L8
                 move = eta(K, t - 1)  # L9 [E4.1]
                 sigma, sigma_hat = unit * L0 * (t + 1), unit * L1 * D * move * (t + 1)  # L9
@@ -272,16 +283,17 @@ def noisy_sfw_tight(
     """
     check_privacy(epsilon, delta)
     sizes = check_one_round(len(dataset), T, b)
-    D, _ = _prepare(K, loss, W, D)
+    D, _ = _prepare(K, loss, W, D, start)
     mu, d = gaussian_mu(K, epsilon, delta), W.dim
     gradients, w = Gradients(K, loss), W.centre(K) if start is None else start
     iterates = [w]
     mark(trace, 1, "w", w, 0, 0)
     with reading(tape, tight_draws(len(dataset), T, d)) as source:
-        batches = Batches(dataset, source.permutation("pi", dim=len(dataset)))
+        batches = Batches(admitted(loss, dataset, W.dim), source.permutation("pi", dim=len(dataset)))
         estimate = previous = w * 0
         for t, size in enumerate(sizes):
             bound = _move_bound(K, loss, w - previous, t) if adaptive else record_bound(K, t, loss.L0, loss.L1, D)
+            bound = bound + release_reserve(K, loss, W, size, norm(K, estimate, 2))
             sigma = tight_deviation(K, size, bound, d, loss.p, mu)
             mark(trace, 9, "sigma", sigma, 0, t)
             estimate = recursive_estimate(K, gradients, batches.take(size), w, previous, estimate, t)

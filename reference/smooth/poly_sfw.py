@@ -35,13 +35,16 @@ from reference.numerics.tape import Draw, Tape, reading
 from reference.paper.events import Trace, mark
 from reference.paper.registry import implements
 from reference.privacy import SELECTION_NOISES, SelectionNoise, log_inverse
-from reference.smooth.calibration import tight_scale
+from reference.setting.data import admitted
+from reference.smooth.calibration import laplace_scale, tight_scale
+from reference.smooth.rounding import fixed_steps, require_scale, round_reserve
 from reference.smooth.rounds import (
     Batches,
     Gradients,
     SFWRun,
     check_privacy,
     check_rounds,
+    checked_setting,
     common_draws,
     iterate_count,
     output_index,
@@ -57,11 +60,26 @@ def draws(n: int, R: int, J: int) -> tuple[Draw, ...]:
     return tuple(common_draws(n, R) + round_draws("laplace", "u", J, R))
 
 
-def _prepare(K: Numbers, loss: Any, W: Any, D: Exact | Real | None) -> tuple[tuple[Vector, ...], Real]:
+def _prepare(
+    K: Numbers, loss: Any, W: Any, D: Exact | Real | None, start: Vector | None
+) -> tuple[tuple[Vector, ...], Real]:
     """The vertices and the diameter; refuses a set without vertices or with one."""
     require(hasattr(W, "vertices"), "W", W, "be a polytope with listed vertices", "Algorithm 4 minimises over vertices")
     require(W.J >= 2, "J", W.J, "be at least 2", "log J must be positive; with one vertex there is nothing to choose")
-    return W.vertices(K), W.diameter(K, loss.p) if D is None else K(D)
+    return W.vertices(K), checked_setting(K, loss, W, D, start)
+
+
+def require_round_proofs(
+    K: Numbers, loss: Any, W: Any, D: Real, R: int, b: int, epsilon: Exact, delta: Exact, eta: StepSizes = step_size
+) -> None:
+    """Refuse, before the data are looked at, rounds that the scales of the corrected text do not make (ε,δ)-DP.
+
+    The printed scales are the same for δ ≤ 1/e, and batches of b/(t+1) records no larger than the rounded ones.
+    """
+    for r in range(R):
+        require_scale(
+            K, loss, W, D, laplace_scale(K, r, b, loss.L0, loss.L1, D, epsilon, delta), r, b, epsilon, delta, eta
+        )
 
 
 def noisy_vertex(K: Numbers, vertices: Sequence[Vector], estimate: Vector, s: Real, unit: Sequence[float]) -> int:
@@ -90,12 +108,14 @@ def poly_sfw_printed(
     """Algorithm 4 as printed (⌊b/(t+1)⌋ records, weight (t+1)/b; √log(1/δ) for every δ)."""
     check_rounds(len(dataset), R, b, exact_budget)
     check_privacy(epsilon, delta)
-    (vertices, D), L0, L1 = _prepare(K, loss, W, D), K(loss.L0), K(loss.L1)
+    (vertices, D), L0, L1 = _prepare(K, loss, W, D, start), K(loss.L0), K(loss.L1)
+    eta = fixed_steps(K, eta, 2 ** (R - 1))
+    require_round_proofs(K, loss, W, D, R, b, epsilon, delta, eta)
     gradients, iterates = Gradients(K, loss), []
     w = W.centre(K) if start is None else start  # L1
     mark(trace, 1, "w", w, 0, 0)
     with reading(tape, draws(len(dataset), R, len(vertices))) as noise:
-        batches = Batches(dataset, noise.permutation("pi", dim=len(dataset)))
+        batches = Batches(admitted(loss, dataset, W.dim), noise.permutation("pi", dim=len(dataset)))
         for r in range(R):  # L2
             root_log = K.sqrt(log_inverse(K, delta))  # L3 [E4.7]
             s = 2 * D * (L0 + L1 * D) * 2**r * root_log / (b * K(epsilon))  # L3
@@ -148,7 +168,7 @@ def poly_sfw(
     trace: Trace | None = None,
 ) -> SFWRun:
     """Algorithm 4, corrected: ⌈b/(t+1)⌉ records with weight 1/|B|, and max(√log(1/δ), 1). (ε,δ)-DP for η_t =
-    1/√(t+1).
+    1/√(t+1); for other steps, or numbers too coarse for W, it is refused where the scales do not do.
 
     Args:
         K: the number system.
@@ -179,12 +199,14 @@ def poly_sfw(
     """
     check_rounds(len(dataset), R, b, exact_budget)
     check_privacy(epsilon, delta)
-    (vertices, D), L0, L1 = _prepare(K, loss, W, D), K(loss.L0), K(loss.L1)
+    (vertices, D), L0, L1 = _prepare(K, loss, W, D, start), K(loss.L0), K(loss.L1)
+    eta = fixed_steps(K, eta, 2 ** (R - 1))
+    require_round_proofs(K, loss, W, D, R, b, epsilon, delta, eta)
     gradients, iterates = Gradients(K, loss), []
     w = W.centre(K) if start is None else start  # L1
     mark(trace, 1, "w", w, 0, 0)
     with reading(tape, draws(len(dataset), R, len(vertices))) as noise:
-        batches = Batches(dataset, noise.permutation("pi", dim=len(dataset)))
+        batches = Batches(admitted(loss, dataset, W.dim), noise.permutation("pi", dim=len(dataset)))
         for r in range(R):  # L2
             root_log = K.max(K.sqrt(log_inverse(K, delta)), K(1))  # L3 [E4.7]
             s = 2 * D * (L0 + L1 * D) * 2**r * root_log / (b * K(epsilon))  # L3
@@ -258,15 +280,16 @@ def poly_sfw_tight(
     require(noise in SELECTION_NOISES, "noise", noise, f"be one of {', '.join(SELECTION_NOISES)}")
     check_privacy(epsilon, delta or Fraction(1, 2))  # δ = 0 asks for pure DP
     sizes = check_one_round(len(dataset), T, b)
-    vertices, D = _prepare(K, loss, W, D)
-    s = tight_scale(K, T - 1, b, loss.L0, loss.L1, D, epsilon, delta, noise)
+    vertices, D = _prepare(K, loss, W, D, start)
+    reserve = round_reserve(K, loss, W, D, sizes)
+    s = tight_scale(K, T - 1, b, loss.L0, loss.L1, D, epsilon, delta, noise, reserve)
     signed = -s if noise == "gumbel" else s  # argmin: the noise must have the Lipschitz tail below
     mark(trace, 3, "s", s, 0)
     gradients, w = Gradients(K, loss), W.centre(K) if start is None else start
     iterates = [w]
     mark(trace, 1, "w", w, 0, 0)
     with reading(tape, tight_draws(len(dataset), T, len(vertices), noise)) as source:
-        batches = Batches(dataset, source.permutation("pi", dim=len(dataset)))
+        batches = Batches(admitted(loss, dataset, W.dim), source.permutation("pi", dim=len(dataset)))
         estimate = previous = w * 0
         for t, size in enumerate(sizes):
             estimate = recursive_estimate(K, gradients, batches.take(size), w, previous, estimate, t)

@@ -18,11 +18,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reference.numerics.numbers import Numbers, Real, Vector, floor_log2
+from reference.numerics.numbers import Exact, Numbers, Real, Vector, floor_log2
 from reference.numerics.preconditions import require, whole
+from reference.numerics.rounding import require_sizes
 from reference.numerics.tape import Draw
 from reference.paper.events import Trace
-from reference.paper.registry import claims
+from reference.paper.registry import claims, implements
+from reference.setting.data import FEATURE_SLACK
+from reference.setting.losses_convex import require_valid_on
+from reference.setting.sets import require_inside
 from reference.smooth.sensitivity import batch_sizes
 
 
@@ -141,6 +145,27 @@ def check_privacy(epsilon: Any, delta: Any) -> None:
             require(top is None or bool(value < 1), name, value, "be below 1", "log(1/δ) must be positive")
 
 
+def checked_setting(K: Numbers, loss: Any, W: Any, D: Exact | Real | None, start: Vector | None) -> Real:
+    """D, the ‖·‖_p-diameter of W unless given; refuses what depends on no record and would spoil the proof.
+
+    That is a D below the diameter (moves are longer than the noise is made for), a start outside W, and a W on which
+    the constants of the loss do not hold.
+    """
+    smooth = hasattr(loss, "L1") and hasattr(loss, "gradient")
+    require(smooth, "loss", loss, "be smooth, with its L1", "for convex and weakly convex losses see Sections 3 and 5")
+    require_valid_on(K, loss, W)
+    if start is not None:
+        require_inside(K, W, start, "start")
+    true = W.diameter(K, loss.p)
+    require_sizes(K, L0=loss.L0, L1=loss.L1, D=true, reach=W.norm_bound(K, loss.p))
+    if D is None:
+        return true
+    require_sizes(K, D=K(D))
+    large, remedy = K.unwatched.le(true * K(1 - FEATURE_SLACK), K(D)), "moves in W are as long as its diameter"
+    require(large, "D", K.to_float(K(D)), f"be at least the diameter {K.to_float(true):.6g} of W", remedy)
+    return K(D)
+
+
 def round_draws(kind: Any, symbol: str, dim: int, R: int, first_step: int = 0) -> list[Draw]:
     """One vector draw a step (r, t), t ≥ `first_step`."""
     return [Draw(symbol, (r, t), kind, dim) for r in range(R) for t in range(first_step, 2**r)]
@@ -164,6 +189,7 @@ def population_gradient(K: Numbers, loss: Any, support: Sequence[tuple[Any, Any]
     return total
 
 
+@implements("eqn:st-gap", "printed")
 def population_gap(K: Numbers, loss: Any, support: Sequence[tuple[Any, Any]], W: Any, w: Vector) -> Real:
     """The stationarity gap of the exact population risk."""
     return stationarity_gap(K, W, population_gradient(K, loss, support, w), w)

@@ -38,7 +38,7 @@ side falls on [0, 1/√3] and is 1.474 at the right end. ∎
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from reference.numerics.numbers import Exact, Numbers, Real
 from reference.numerics.preconditions import require, whole
@@ -70,12 +70,14 @@ def trajectory(K: Numbers, k: int, steps: int) -> tuple[Real, ...]:
     return tuple(values)
 
 
-def round_sums(K: Numbers, steps: int) -> tuple[tuple[Real, Real], ...]:
+def round_sums(
+    K: Numbers, steps: int, eta: Callable[[Numbers, int], Real] = step_size
+) -> tuple[tuple[Real, Real], ...]:
     """(B_k, Q_k) = (Σ_t P_{k,t}, Σ_t P_{k,t}²) for every batch k of a round of T steps, by one backward pass."""
     first, second = K(1), K(1)
     found = [(first, second)]
     for k in range(whole("steps", steps) - 2, -1, -1):
-        keep = 1 - step_size(K, k + 1)
+        keep = 1 - eta(K, k + 1)
         first, second = 1 + keep * first, 1 + keep * keep * second
         found.append((first, second))
     return tuple(reversed(found))
@@ -94,11 +96,18 @@ def square_sum_bound(K: Numbers, steps: int) -> Real:
     return K.max(T, T * K.sqrt(T) / 2)
 
 
-def record_bound(K: Numbers, k: int, L0: Exact | Real, L1: Exact | Real, D: Exact | Real) -> Real:
+def record_bound(
+    K: Numbers,
+    k: int,
+    L0: Exact | Real,
+    L1: Exact | Real,
+    D: Exact | Real,
+    steps: Callable[[Numbers, int], Real] = step_size,
+) -> Real:
     """c_k of Fact 1: the largest dual norm of what one record of batch k adds, before the division by |B_k|."""
     if k == 0:
         return K(L0)
-    eta, before = step_size(K, k), step_size(K, k - 1)
+    eta, before = steps(K, k), steps(K, k - 1)
     return (1 - eta) * K.min(K(L1) * K(D) * before, 2 * K(L0)) + eta * K(L0)
 
 

@@ -18,12 +18,17 @@ Lieb 1994; the constant is attained at x = (1, −1), direction (1, 1)).
 **The step.** Around a centre w the algorithms minimise O(u) = (A/2)‖u‖² − ⟨θ, u⟩ over the u with ‖u‖_p̄ ≤ r and w +
 u ∈ W. On the sphere ‖u‖ = s the linear term is at most s‖θ‖_q̄, attained in the direction of sgn(θ)|θ|^{q̄−1}; so
 without W the minimiser is that direction with s = min{r, ‖θ‖_q̄/A}. If the point lies in W it is the answer.
-Otherwise `constrained_step` solves the optimality conditions by one-dimensional roots (next paragraph).
+Otherwise `constrained_step` solves the optimality conditions by one-dimensional roots (next paragraph), for general
+polytopes and p̄ = 2 by the nearest point of a hull (`hull_point`).
 
 **Roots.** For fixed τ > 0 and ν let u(τ, ν) minimise τ‖u‖_p̄^p̄/p̄ + ν·ψ(w+u) − ⟨θ, u⟩, where W = {ψ ≤ const};
 coordinates separate. The larger ν, the smaller ψ (compare the two minimisers in each other's objective), so ν(τ)
 with ψ tight is a monotone root; likewise ‖u‖ falls in τ. The smallest τ with τ ≥ A‖u‖^{2−p̄} and ‖u‖ ≤ r satisfies
-the conditions of the step, with the effective coefficient a = τ‖u‖^{p̄−2} ≥ A (a = A unless the ball is tight).
+the conditions of the step, with the effective coefficient a = τ‖u‖^{p̄−2} ≥ A (a = A unless the ball is tight). On the
+simplex the constraint is Σu = 0 with u ≥ −w: coordinates are max{−w_j, J^{−1}((θ_j−ν)/τ)}, and their sum falls in ν.
+
+**Polytopes**, p̄ = 2: (a/2)‖u‖² − ⟨θ, u⟩ is smallest over W − w at the projection of θ/a, and ‖u‖ falls in a; a = A
+unless the ball is tight. Points of a simplex or a polytope are made from weights of vertices, and so lie in W.
 
 **Certificate.** Let u be feasible, a ≥ A and g = a·∇½‖u‖² − θ. On the ball, O(v) ≥ ℓ(v) := (a/2)‖v‖² − ⟨θ, v⟩ −
 ((a−A)/2)r², because the difference is ((a−A)/2)(r² − ‖v‖²) ≥ 0. And ℓ(v) = ℓ(u) + ⟨g, v−u⟩ + a·D(v, u), D the
@@ -52,13 +57,16 @@ from reference.numerics.numbers import (
     Float64,
     Numbers,
     Real,
+    Undecided,
     Vector,
+    certainly,
     dual_exponent,
     dual_norm,
     norm,
 )
 from reference.numerics.preconditions import require
-from reference.setting.sets import Box, BoxPolytope, CrossPolytope, FeasibleSet, LpBall, WholeSpace
+from reference.setting.sets import Box, BoxPolytope, CrossPolytope, FeasibleSet, LpBall, Polytope, Simplex, WholeSpace
+from reference.weakly_convex.hull_point import nearest_weights
 
 # -------------------------------------------------------------------------------------------- geometry
 
@@ -152,10 +160,17 @@ def dual_map(K: Numbers, geo: Geometry, theta: Vector) -> Vector:
 
 
 def _signed_power(K: Numbers, u: Vector, exponent: Real, length: Real) -> Vector:
-    """length·sgn(u)(|u|/length)^exponent, and 0 at 0."""
+    """length·sgn(u)(|u|/length)^exponent, and 0 at 0. The dual norm is the length: what may be 0 is enclosed by it."""
+    if _may_be_zero(length):
+        return K.vector([_hull(K, length) for _ in u])
     if not K.lt(K(0), length):
         return K.zeros(len(u))
     return K.vector([length * signed(K, x, K.power(K.abs(x) / length, exponent)) for x in u])
+
+
+def _may_be_zero(length: Real) -> bool:
+    """Whether a ball holds 0 and other numbers: one that is exactly 0 is decided as any number is."""
+    return isinstance(length, BallScalar) and length.rad > 0 and length.contains(0)
 
 
 def signed(K: Numbers, x: Real, magnitude: Real) -> Real:
@@ -194,10 +209,20 @@ def mirror_step(
 ) -> Step:
     """argmin (A/2)‖u‖²_p̄ − ⟨θ, u⟩ over ‖u‖_p̄ ≤ radius (None: no ball), w + u ∈ W, with its gap."""
     W = underlying(W)
+    if _may_be_zero(dual_size(K, geo, theta)):  # then staying is nearly the step, and its gap says how nearly
+        stay = K.zeros(len(w))
+        return Step(stay, step_gap(K, geo, W, w, stay, theta, A, A, radius), False)
     u = ball_step(K, geo, theta, A, radius)
-    if isinstance(W, WholeSpace) or W.contains(K, w + u):
+    if _surely_inside(K, W, w + u):
         return Step(u, rounding(K, geo, w, u, theta, A), False)
     return constrained_step(K, geo, W, w, theta, A, radius)
+
+
+def _surely_inside(K: Numbers, W: FeasibleSet, x: Vector) -> bool:
+    """Whether x ∈ W; "no" where it is too close to call, since the constrained step is right in either case."""
+    if isinstance(W, WholeSpace | Simplex):
+        return isinstance(W, WholeSpace)
+    return certainly(W.contains, K, x)
 
 
 def ball_step(K: Numbers, geo: Geometry, theta: Vector, A: Real, radius: Real | None) -> Vector:
@@ -255,8 +280,8 @@ def rounding(K: Numbers, geo: Geometry, w: Vector, u: Vector, theta: Vector, A: 
 class _Shape:
     """W relative to the centre of the step: what one coordinate's problem needs."""
 
-    kind: str  # "ball" | "box"
-    offset: tuple[Real, ...] = ()  # ball: w − centre of W
+    kind: str  # "ball" | "box" | "simplex"
+    offset: tuple[Real, ...] = ()  # ball: w − centre of W; simplex: w
     radius: Real = None
     power: Any = None
     low: tuple[Real, ...] = ()
@@ -271,8 +296,14 @@ def constrained_step(
     On balls the candidate is found with mpmath at the balls' precision and then treated as the exact point that it
     is; the gap is computed in balls, so its upper end is a proof.
     """
+    if isinstance(W, Simplex | Polytope):
+        return _hull_step(K, geo, W, w, theta, A, radius)
     if isinstance(K, Ball):
         return _constrained_on_balls(K, geo, W, w, theta, A, radius)
+    stay = K.zeros(len(w))
+    gap, room = step_gap(K, geo, W, w, stay, theta, A, A, None), rounding(K, geo, w, stay, theta, A)
+    if gap <= room:  # θ points out of W at w: no τ moves the point, and there is no root to look for
+        return Step(stay, room, True)
     u, a = _Roots(K, geo, _shape(K, W, w), tuple(theta), A, radius).solve()
     u = _pull_inside(K, geo, W, w, u, radius)
     gap = step_gap(K, geo, W, w, u, theta, A, a, radius)
@@ -306,14 +337,30 @@ def _fraction(x: Any) -> Fraction:
     return -magnitude if sign else magnitude
 
 
+SLACK = Fraction(1, 2**40)
+"""By how much a centre that is rounded may miss W: as much as a start of a run."""
+
+
 def _pull_inside(K: Numbers, geo: Geometry, W: FeasibleSet, w: Vector, u: Vector, radius: Real | None) -> Vector:
-    """u, shortened by as little as makes it feasible: w itself is in W, and W and the ball are convex."""
+    """u, shortened by as little as makes it feasible: w itself is in W, and W and the ball are convex.
+
+    A w on the boundary as it is rounded, where K calls no point near it feasible, stays where it is.
+    """
     step = Fraction(1, 2**52) if isinstance(K, Float64) else Fraction(1, 2 ** (_bits(K) // 2))
-    for _ in range(60):
-        if W.contains(K, w + u) and (radius is None or K.le(size(K, geo, u), radius)):
+    for _ in range(2 * _bits(K)):
+        if certainly(_feasible, K, geo, W, w, u, radius):
             return u
-        u, step = u * K(1 - step), step * 2
-    raise ArithmeticError("the constrained step found no feasible point: is the centre w inside W?")
+        u, step = u * K(1 - step), min(step * 2, Fraction(1, 2))
+    try:
+        near = W.contains(K, w, slack=SLACK)
+    except Undecided:
+        near = True
+    require(near, "w", tuple(K.to_float(x) for x in w), "lie in W", "project it first")
+    return K.zeros(len(w))
+
+
+def _feasible(K: Numbers, geo: Geometry, W: FeasibleSet, w: Vector, u: Vector, radius: Real | None) -> bool:
+    return W.contains(K, w + u) and (radius is None or K.le(size(K, geo, u), radius))
 
 
 def _bits(K: Numbers) -> int:
@@ -322,6 +369,8 @@ def _bits(K: Numbers) -> int:
 
 def _shape(K: Numbers, W: FeasibleSet, w: Vector) -> _Shape:
     """The sets for which the step has one multiplier and separable coordinates."""
+    if isinstance(W, Simplex):
+        return _Shape("simplex", tuple(w), K(W.scale))
     if isinstance(W, LpBall) and W.p != INF:
         return _Shape("ball", tuple(w - W.centre(K)), K(W.radius), W.p)
     if isinstance(W, LpBall):
@@ -334,9 +383,122 @@ def _shape(K: Numbers, W: FeasibleSet, w: Vector) -> _Shape:
     if isinstance(W, Box):
         return _Shape("box", low=tuple(K.vector(W.lower) - w), high=tuple(K.vector(W.upper) - w))
     raise ValueError(
-        f"W = {type(W).__name__} has no constrained mirror step: it must be an ℓ_p ball, a box or the whole space; "
-        "enclose it in one of these, or keep the radius so small that W never binds"
+        f"W = {type(W).__name__} has no constrained mirror step: it must be an ℓ_p ball, a box, a simplex, the whole "
+        "space or, for p = 2, a polytope; enclose it in one of these"
     )
+
+
+def require_step(W: FeasibleSet, p: Exact = 2) -> None:
+    """Refuse, before a run looks at data, a set on which steps in ℓ_p̄ cannot be taken once they leave it."""
+    inner = underlying(W)
+    euclidean = p == 2 or W.dim <= 2
+    if not isinstance(inner, WholeSpace) and not (euclidean and isinstance(inner, Polytope)):
+        _shape(Float64(), inner, inner.centre(Float64()))
+
+
+# ------------------------------------------------------------------------- the step on hulls of vertices
+
+
+def _hull_step(
+    K: Numbers, geo: Geometry, W: Simplex | Polytope, w: Vector, theta: Vector, A: Real, radius: Real | None
+) -> Step:
+    """The step over a simplex or a polytope: weights of vertices for a candidate, then the certificate in K.
+
+    On balls the weights are found with mpmath, made exact and divided by their sum: the point is a convex combination.
+    """
+    if isinstance(K, Ball):
+        work: Numbers = MP(K.bits * 3 // 10 + 1)
+        near = geometry(work, Fraction(geo.p), geo.d)
+        w_near, theta_near = (work.vector([work(x.mid) for x in v]) for v in (w, theta))
+        limit = None if radius is None else work(radius.mid)
+        found, a_near = _hull_weights(work, near, W, w_near, theta_near, work(A.mid), limit)
+        weights = [_fraction(x) for x in found]
+        a = K.max(A, K(_fraction(a_near)))
+    else:
+        weights, a = _hull_weights(K, geo, W, w, theta, A, radius)
+    u = _into_ball(K, geo, _combination(K, W, weights) - w, radius)
+    gap = step_gap(K, geo, W, w, u, theta, A, a, radius)
+    return Step(u, K.max(gap, rounding(K, geo, w, u, theta, A)), True)
+
+
+def feasible_near(K: Numbers, geo: Geometry, W: FeasibleSet, w: Vector, u: Vector, radius: Real | None) -> Vector:
+    """A point that certainly has w + u ∈ W and ‖u‖ ≤ radius, at u or as near to it as rounding lets us say so; w ∈ W.
+
+    On a simplex or a polytope it is made from weights of vertices; elsewhere u is shortened until K can decide.
+    """
+    W = underlying(W)
+    if not isinstance(W, Simplex | Polytope):
+        return _pull_inside(K, geo, W, w, u, radius)
+    work: Numbers = MP(K.bits * 3 // 10 + 1) if isinstance(K, Ball) else K
+    target = work.vector([work(x.mid) if isinstance(x, BallScalar) else x for x in w + u])
+    weights = nearest_weights(work, W.vertices(work), target, work(unit_roundoff(work)))
+    exact = [_fraction(x) for x in weights] if isinstance(K, Ball) else weights
+    return _into_ball(K, geo, _combination(K, W, exact) - w, radius)
+
+
+def _combination(K: Numbers, W: Simplex | Polytope, weights: list[Any]) -> Vector:
+    """The convex combination of the vertices; weights below 0 count as 0, and the rest is divided by its sum."""
+    kept = [max(weight, 0) for weight in weights]
+    total = sum(kept)
+    x = K.zeros(W.dim)
+    for v, weight in zip(W.exact_vertices, kept, strict=True):
+        if weight:
+            x = x + K.vector(v) * K(weight / total)
+    return x
+
+
+def _into_ball(K: Numbers, geo: Geometry, u: Vector, radius: Real | None) -> Vector:
+    """u, shortened by as little as makes ‖u‖ ≤ radius certain; w + u stays in W, which holds w."""
+    if radius is None:
+        return u
+    step = Fraction(1, 2**52) if isinstance(K, Float64) else Fraction(1, 2 ** (_bits(K) // 2))
+    for _ in range(2 * _bits(K)):
+        if certainly(K.le, size(K, geo, u), radius):
+            return u
+        u, step = u * K(1 - step), min(step * 2, Fraction(1, 2))
+    raise ArithmeticError("the step on a hull found no point in the ball: is the centre w inside W?")
+
+
+def _hull_weights(
+    K: Numbers, geo: Geometry, W: Simplex | Polytope, w: Vector, theta: Vector, A: Real, radius: Real | None
+) -> tuple[list[Real], Real]:
+    """Weights of the vertices and the effective coefficient a ≥ A of a candidate. Not for balls."""
+    if isinstance(W, Simplex):
+        if theta @ w >= max(theta) * K(W.scale):  # no vertex lies in the direction θ: u = 0
+            return list(w), A
+        u, a = _Roots(K, geo, _shape(K, W, w), tuple(theta), A, radius).solve()
+        return list(w + u), a
+    if not geo.euclidean:
+        p_bar = K.to_float(K(geo.p_bar))
+        raise ValueError(
+            f"p̄ = {p_bar:.4g}: W = {type(W).__name__} has no constrained mirror step, p̄ must be 2; take p = 2, or a "
+            "simplex, a ball or a box"
+        )
+    vertices, tolerance = W.vertices(K), K(unit_roundoff(K))
+
+    def of(inverse: Real) -> tuple[list[Real], Real]:
+        weights = nearest_weights(K, vertices, w + theta * inverse, tolerance)
+        x = K.zeros(geo.d)
+        for v, weight in zip(vertices, weights, strict=True):
+            x = x + v * weight
+        return weights, norm(K, x - w, 2)
+
+    weights, length = of(1 / A)
+    if radius is None or length <= radius:
+        return weights, A
+    low, high = K(0), 1 / A  # ‖u‖ rises from 0 with 1/a: regula falsi (Illinois)
+    below, above = -radius, length - radius
+    inverse = high
+    for _ in range(200):
+        inverse = low + (high - low) * (below / (below - above))
+        weights, length = of(inverse)
+        if abs(length - radius) <= 4 * tolerance * radius or not low < inverse < high:
+            break
+        if length > radius:
+            high, above, below = inverse, length - radius, below / 2
+        else:
+            low, below, above = inverse, length - radius, above / 2
+    return weights, K.max(A, 1 / inverse)
 
 
 def underlying(W: FeasibleSet) -> FeasibleSet:
@@ -350,7 +512,26 @@ def linear_minimum(K: Numbers, W: FeasibleSet, g: Vector) -> Real:
         return g @ W.centre(K) - K(W.radius) * dual_norm(K, g, W.p)
     if isinstance(W, Box):
         return K.sum(K.min(x * K(a), x * K(b)) for x, a, b in zip(g, W.lower, W.upper, strict=True))
+    if isinstance(W, Simplex):
+        return K(W.scale) * _smallest(K, list(g))
+    if isinstance(W, Polytope):
+        return _smallest(K, [v @ g for v in W.vertices(K)])
     return g @ W.linear_minimiser(K, g)
+
+
+LARGEST_POWER = 400
+"""log2 of what stands for a power that binary64 does not hold: squares of it and their sums are within its range."""
+
+SMALLEST_LOG = 600
+"""−log of the smallest τ: e^−600 and its quotients are within the range of binary64."""
+
+
+def _smallest(K: Numbers, values: list[Real]) -> Real:
+    """The minimum without a decision which one it is."""
+    least = values[0]
+    for value in values[1:]:
+        least = K.min(least, value)
+    return least
 
 
 class _Roots:
@@ -369,6 +550,7 @@ class _Roots:
         self.zero = K(0)
         self.tolerance = K(unit_roundoff(K))
         self.log_nu: Real = None
+        self._nu: Real = None
         self.u: list[Real] = [self.zero] * len(theta)
         if shape.kind == "ball":
             self.outer = K(shape.power) - 1
@@ -381,12 +563,16 @@ class _Roots:
             return K.vector(self.u), self.A
         start = size(K, self.geo, ball_step(K, self.geo, K.vector(self.theta), self.A, self.radius))
         log_tau = K.log(self.A) + (1 - self.power) * K.log(start)
-        log_tau = falling_root(K, lambda t: self._falls(K.exp(t)), log_tau, 4 * self.tolerance)
+        log_tau = falling_root(K, self._falls_in_log, log_tau, 4 * self.tolerance)
         tau = K.exp(log_tau)
         self._falls(tau)
         length = self._own_length()
         a = tau if self.geo.euclidean or not length > 0 else tau * K.power(length, self.power) / length
         return K.vector(self.u), K.max(self.A, a)
+
+    def _falls_in_log(self, log_tau: Real) -> tuple[Real, Real]:
+        """`_falls`; a τ too small for binary64 counts as too small, which keeps the search inside its range."""
+        return self._falls(self.K.exp(log_tau)) if log_tau > -SMALLEST_LOG else (self.K(1), self.K(0))
 
     def _falls(self, tau: Real) -> tuple[Real, Real]:
         """Positive while τ is too small (τ < A‖u‖^{2−p̄} or ‖u‖ > radius), and its derivative in log τ."""
@@ -408,6 +594,8 @@ class _Roots:
 
     def _settle(self, tau: Real) -> Real:
         """Put u(τ, ν(τ)) into `self.u`; the derivative of log‖u‖ in log τ."""
+        if self.shape.kind == "simplex":
+            return self._on_simplex(tau)
         free = [self._unpower(t, tau) for t in self.theta]
         if self.shape.kind == "box":
             sides = zip(free, self.shape.low, self.shape.high, strict=True)
@@ -419,6 +607,53 @@ class _Roots:
         if self.geo.euclidean and self.shape.power == 2:
             return self._two_spheres(tau)
         return self._tight(tau, free)
+
+    def _on_simplex(self, tau: Real) -> Real:
+        """Σu = 0, u ≥ −offset: the root in ν of the falling sum of max{−offset, J^{−1}((θ−ν)/τ)}."""
+        low, high = min(self.theta), max(self.theta)
+        nu = self._nu if self._nu is not None and low < self._nu < high else (low + high) / 2
+        for _ in range(400):
+            total = self._at_multiplier(tau, nu)
+            if total > 0:
+                low = nu
+            elif total < 0:
+                high = nu
+            else:
+                break
+            compliance = self.K.sum(self._compliances(tau))
+            new = nu + total / compliance if compliance > 0 else (low + high) / 2
+            if not low < new < high:
+                new = (low + high) / 2
+            if abs(new - nu) <= self.tolerance * max(abs(low), abs(high)) or not low < new < high:
+                break
+            nu = new
+        self._nu = nu
+        self._at_multiplier(tau, nu)
+        own = self.K.sum(abs(self._power(x, self.power) * x) for x in self.u)
+        soft = self._compliances(tau)
+        pull = [self._power(x, self.power) for x in self.u]
+        all_soft = self.K.sum(soft)
+        if not (own > 0 and all_soft > 0):
+            return self.zero
+        mean = self.K.sum(c * J for c, J in zip(soft, pull, strict=True)) / all_soft  # ν follows τ so that Σu stays 0
+        return -tau * self.K.sum(c * J * (J - mean) for c, J in zip(soft, pull, strict=True)) / own
+
+    def _at_multiplier(self, tau: Real, nu: Real) -> Real:
+        """Put u(τ, ν) on the simplex's coordinates into `self.u`; its sum."""
+        self.u = [
+            max(-w, self._unpower(theta - nu, tau)) for theta, w in zip(self.theta, self.shape.offset, strict=True)
+        ]
+        return self.K.sum(self.u)
+
+    def _compliances(self, tau: Real) -> list[Real]:
+        """du/dθ of each coordinate, |u|^{2−p̄}/(τ(p̄−1)); 0 where x = 0 holds it."""
+        bend = 1 - self.power
+        return [
+            (self.K.power(abs(x), bend) if bend and x else self.K(0 if bend else 1)) / (tau * self.power)
+            if x > -w
+            else self.zero
+            for x, w in zip(self.u, self.shape.offset, strict=True)
+        ]
 
     def _share(self, moving: list[bool]) -> Real:
         """κ·Σ_{moving}|u|^p̄/Σ|u|^p̄."""
@@ -539,10 +774,14 @@ class _Roots:
         return left if left < -offset else -offset
 
     def _power(self, x: Real, exponent: Real) -> Real:
-        """sgn(x)|x|^exponent."""
+        """sgn(x)|x|^exponent; where binary64 overflows, a number that is too large for any root to be beyond it."""
         if exponent == 1 or not x:
             return x
-        return x**exponent if x > 0 else -((-x) ** exponent)
+        try:
+            size = abs(x) ** exponent
+        except OverflowError:
+            size = self.K(2**LARGEST_POWER)
+        return size if x > 0 else -size
 
     def _unpower(self, theta: Real, tau: Real) -> Real:
         """u with τJ(u) = θ."""

@@ -28,27 +28,39 @@ min G. Any feasible u has G(u) as an upper bound. G is (β/κ−ρ̃)-strongly c
     **‖u − û‖ ≤ √(2(upper − lower)/(β/κ − ρ̃))**.
 
 The cuts and weights come from a bundle search in binary64 (Kelley's method with the strongly convex part kept,
-weights improved two at a time); the certificate is then computed in the caller's number system from these exact
-points, so on balls it is a proof.
+weights improved two at a time). The certificate is then computed in the caller's number system, and on balls it is a
+proof: what it supposes is checked first (`require_certifiable`: w ∈ W, the constants hold on W and for these records),
+ℓ and ρ̃ are raised by what features may be too long, the weights are checked, every point is moved into X as far as
+that system can tell (`feasible_near`), and an upper bound below the lower one is an error. In binary64 and mpmath an
+allowance for rounding is added; it is an estimate, and says so by being wider.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from reference.numerics.numbers import Exact, Float64, Numbers, Real, Vector, norm
-from reference.numerics.preconditions import require
+from reference.numerics.numbers import Ball, Exact, Float64, Numbers, Real, Undecided, Vector, certainly, norm
+from reference.numerics.preconditions import require, same_dimension
 from reference.paper.registry import claims, implements
-from reference.setting.data import Example
+from reference.setting.data import FEATURE_SLACK, Example
 from reference.setting.losses_weak import WeaklyConvexLoss, WeakPredictorLoss, WeakScalarLoss
 from reference.setting.sets import FeasibleSet
 from reference.weakly_convex.functions import PiecewiseQuadratic, modulus
-from reference.weakly_convex.mirror import duality_map, half_square, mirror_step, objective, size, unit_roundoff
-from reference.weakly_convex.strongly_convex import Scales, scales, with_beta
+from reference.weakly_convex.hull_point import gaussian_elimination
+from reference.weakly_convex.mirror import (
+    duality_map,
+    feasible_near,
+    half_square,
+    mirror_step,
+    objective,
+    size,
+    unit_roundoff,
+)
+from reference.weakly_convex.strongly_convex import Scales, require_setting, scales, with_beta
 from reference.weakly_convex.weak_convexity import Interval, defect
 
 # --------------------------------------------------------------------------------------- Proposition 16
@@ -254,41 +266,97 @@ def prox_population(
     tolerance: Fraction = Fraction(1, 10**5),
     max_cuts: int = 80,
 ) -> CertifiedProx:
-    """prox_{F_D}^β(w) over W in ‖·‖_p̄ with a certificate; the search stops at `tolerance` or after `max_cuts`
-    cuts.
-    """
+    """prox_{F_D}^β(w) over W in ‖·‖_p̄ with a certificate; the search stops at `tolerance` or after `max_cuts` cuts."""
+    require_certifiable(K, population, W, w)
     F = Float64()
-    at_search = _population_scales(F, population, W, beta)
+    at_search = _declared_scales(F, population, W, beta)
     start = F.vector([F(K.to_float(x)) for x in w])
     bundle = _BundleSearch(F, population, W, start, at_search, F(tolerance), max_cuts).run()
     return certify_prox(K, population, W, w, bundle, beta=beta)
 
 
-def _population_scales(K: Numbers, population: Population, W: FeasibleSet, beta: Exact | None) -> Scales:
+ROOM = (1 + FEATURE_SLACK) ** 2
+"""What features that are too long by the share `FEATURE_SLACK` add to L0 and ρ, of degree at most two in them."""
+
+
+def _room(population: Population) -> Fraction:
+    """`ROOM`, or 1 where no feature vector is longer than R."""
+    loss, B = population.loss, Ball(128)
+    if not isinstance(loss, WeakPredictorLoss):
+        return ROOM
+    lengths = (norm(B, B.vector(z.x), loss.q) for z in population.records)
+    return Fraction(1) if all(certainly(B.le, length, B(loss.R)) for length in lengths) else ROOM
+
+
+def _declared_scales(K: Numbers, population: Population, W: FeasibleSet, beta: Exact | None) -> Scales:
     loss = population.loss
     at = scales(K, loss.p, W.dim, loss.L0, loss.rho)
     return at if beta is None else with_beta(K, at, K(beta))
+
+
+def _population_scales(K: Numbers, population: Population, W: FeasibleSet, beta: Exact | None) -> Scales:
+    """β as it is asked for, ℓ and ρ̃ as these records need them."""
+    at, room = _declared_scales(K, population, W, beta), K(_room(population))
+    at = replace(at, L=at.L * room, ell=at.ell * room, rho=at.rho * room, weak=at.weak * room)
+    return with_beta(K, at, at.beta)
+
+
+def require_certifiable(K: Numbers, population: Population, W: FeasibleSet, w: Vector) -> None:
+    """Refuse what a certificate supposes and could not see: w ∈ W, and L0 and ρ that hold on W for these records.
+
+    Without the first the radius R0 = ℓ/β is none, and without the second neither is ρ. On balls w is refused if it
+    certainly lies outside W; one that touches the boundary is taken to be a point of W.
+    """
+    loss = population.loss
+    require_setting(K, loss, W)
+    for i, z in enumerate(population.records):
+        remedy = "scale its features or move its label: L0 and ρ hold for such records only"
+        require(loss.admit(z, W.dim) == z, f"record {i}", z, "be admissible for the loss", remedy)
+    same_dimension("w", len(w), W.dim)
+    slack = Fraction(0) if isinstance(K, Ball) else Fraction(1, 2**40)
+    try:
+        inside = W.contains(K.unwatched, w, slack=slack)
+    except Undecided:
+        return
+    require(inside, "w", tuple(K.to_float(v) for v in w), "lie in W", "project it first")
 
 
 def certify_prox(
     K: Numbers, population: Population, W: FeasibleSet, w: Vector, bundle: Bundle, *, beta: Exact | None = None
 ) -> CertifiedProx:
     """The certificate of the module docstring for a given bundle, in the caller's number system."""
+    require_certifiable(K, population, W, w)
     at = _population_scales(K, population, W, beta)
     exact = _Prepared(K, population)
-    cuts = [_cut(K, exact, at, w, K.vector(list(u))) for u in bundle.points]
+    shares = [Fraction(a) for a in bundle.weights]
+    fair = len(shares) == len(bundle.points) > 0 and min(shares) >= 0 and sum(shares) == 1
+    require(
+        fair, "weights", bundle.weights, "be as many as the points, non-negative, with sum 1", "divide by their sum"
+    )
+
+    def inside(u: Vector) -> Vector:
+        return feasible_near(K, at.geo, W, w, K.vector(list(u)), at.radius)
+
+    cuts = [_cut(K, exact, at, w, inside(u)) for u in bundle.points]
     offset = K.sum(K(a) * b for a, (b, _) in zip(bundle.weights, cuts, strict=True))
     slope = K.zeros(len(w))
     for a, (_, s) in zip(bundle.weights, cuts, strict=True):
         slope = slope + s * K(a)
     A = at.beta - at.geo.kappa * at.weak
     step = mirror_step(K, at.geo, W, w, -slope, A, at.radius)
-    best = K.vector(list(bundle.best))
-    upper = exact.value(w + best) + at.beta * half_square(K, at.geo, best)
-    floor = K(unit_roundoff(K)) * (K.abs(upper) + at.ell * at.radius) * (len(cuts) + 10)
-    lower = offset + objective(K, at.geo, step.u, -slope, A) - step.gap - floor
-    excess = K.max(upper - lower, K(0))
-    return CertifiedProx(w + best, K.sqrt(2 * excess / at.strength), upper, lower, len(cuts))
+    best = inside(bundle.best)
+    value = exact.value(w + best) + at.beta * half_square(K, at.geo, best)
+    far = K.max(size(K, at.geo, w) - 8 * at.radius, K(0))  # w + u is rounded; the ball's own share is in what follows
+    away = K(unit_roundoff(K)) * far
+    room = (K(unit_roundoff(K)) * (K.abs(value) + at.ell * at.radius) + 2 * at.ell * away) * (len(cuts) + 10)
+    upper = value + room
+    lower = offset + objective(K, at.geo, step.u, -slope, A) - step.gap - room
+    if certainly(K.lt, upper, lower):
+        raise ArithmeticError(
+            f"upper bound {upper} below lower bound {lower}: the loss is not ρ-weakly convex as declared"
+        )
+    excess = K.max(value - lower, K(0))  # the room is in the lower bound
+    return CertifiedProx(w + best, K.sqrt(2 * excess / at.strength) + away, upper, lower, len(cuts))
 
 
 def _cut(K: Numbers, F: _Prepared, at: Scales, w: Vector, u: Vector) -> tuple[Real, Vector]:
@@ -457,24 +525,6 @@ class _BundleSearch:
             else:
                 right, f_right, f_left = t, value, f_left / 2
         return left
-
-
-def gaussian_elimination(matrix: list[list[Real]], right: list[Real]) -> list[Real] | None:
-    """The solution of a small linear system with partial pivoting, in binary64; None if it is singular."""
-    n = len(right)
-    rows = [[*row, b] for row, b in zip(matrix, right, strict=True)]
-    for i in range(n):
-        pivot = max(range(i, n), key=lambda r: abs(rows[r][i]))
-        if not abs(rows[pivot][i]) > 0:
-            return None
-        rows[i], rows[pivot] = rows[pivot], rows[i]
-        for r in range(i + 1, n):
-            factor = rows[r][i] / rows[i][i]
-            rows[r] = [x - factor * y for x, y in zip(rows[r], rows[i], strict=True)]
-    solution: list[Real] = [0] * n
-    for i in reversed(range(n)):
-        solution[i] = (rows[i][n] - sum(rows[i][j] * solution[j] for j in range(i + 1, n))) / rows[i][i]
-    return solution
 
 
 def distance(K: Numbers, at: Scales, w: Vector, found: CertifiedProx) -> tuple[Real, Real]:

@@ -42,23 +42,27 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from reference.numerics.numbers import Exact, Float64, Numbers, Real, Vector, dual_exponent
+from reference.numerics.numbers import INF, Exact, Float64, Numbers, Real, Vector, dual_exponent, norm
 from reference.numerics.preconditions import require
+from reference.numerics.rounding import require_sizes
 from reference.numerics.tape import Draw, Tape, reading
 from reference.paper.events import Trace, mark
 from reference.paper.registry import claims, implements
-from reference.setting.data import Example
+from reference.setting.data import Example, admitted
 from reference.setting.losses_weak import WeaklyConvexLoss
-from reference.setting.sets import FeasibleSet
+from reference.setting.sets import FeasibleSet, require_inside
 from reference.weakly_convex.mirror import Geometry, check_exponent, geometry, p_bar_printed
 from reference.weakly_convex.strongly_convex import (
     Plan,
     Scales,
     check_plan,
+    closed_form_plan,
     draws,
     excess_bound,
+    gradients_used,
     plan_solver,
     printed_kappas,
+    require_setting,
     scales,
     solve,
     with_beta,
@@ -111,6 +115,21 @@ def check_rounds(rounds: int, n: int) -> None:
     require(rounds <= n, "rounds", rounds, f"be at most n = {n}", "every round needs a batch of at least one record")
 
 
+def prepared(
+    K: Numbers, loss: WeaklyConvexLoss, W: FeasibleSet, dataset: Sequence[Any], start: Vector | None
+) -> Sequence[Example]:
+    """The admissible records (the rule of `setting.data`), after what depends on no record has been checked.
+
+    That is a set without a mirror step (a step that leaves W depends on the data), a start outside W, and a W on which
+    the constants of the loss do not hold.
+    """
+    require_setting(K, loss, W)
+    if start is not None:
+        require_inside(K, W, start, "start")
+        require_sizes(K, start=norm(K, start, INF))
+    return admitted(loss, dataset, W.dim)
+
+
 @implements("Alg:PGPSMD", "printed")
 @implements("eqn:proximal_weak_cvx_step", "printed")
 def proximally_guided_printed(
@@ -129,6 +148,7 @@ def proximally_guided_printed(
 ) -> Guided:
     """Algorithm 6 as printed. Its line 3 takes S∖∪_{l<r}S_r: read S_l, a slip that cannot be executed."""
     check_rounds(rounds, len(dataset))
+    dataset = prepared(K, loss, W, dataset, start)
     at = printed_scales(K, loss.p, W.dim, loss.L0, loss.rho)  # L1 [E5.1]
     modulus = at.rho  # [E5.2]
     at = with_beta(K, at, 2 * at.geo.kappa * modulus if beta is None else K(beta), modulus)
@@ -201,6 +221,7 @@ def proximally_guided(
     ([0.566, -0.319], 1)
     """
     check_rounds(rounds, len(dataset))
+    dataset = prepared(K, loss, W, dataset, start)
     at = scales(K, loss.p, W.dim, loss.L0, loss.rho)  # L1 [E5.1]
     modulus = at.weak  # [E5.2]
     at = with_beta(K, at, 2 * at.geo.kappa * modulus if beta is None else K(beta), modulus)
@@ -435,6 +456,21 @@ def regime(
         if found.informative:
             return 2**j, found
     return None
+
+
+def guided_gradients(at: GuidedParameters, mu: Exact, R: int) -> int:
+    """Gradients that R−1 calls of our solver on ⌊n/(R−1)⌋ records take, each with the plan that has the rate.
+
+    A call on m records takes Σ m_i⌈8/a_i⌉ with m_i ≤ m/2^i and 1/a_i = min{m_i, (m_iμ)²/(κd)}: at most min{8m²/3,
+    8m³μ²/(7κd)} + m. So all calls take at most min{8n²/(3(R−1)), 8n³μ²/(7κd(R−1)²)} + n. At the printed R that is what
+    Theorem 20 says in n and ε (√n rounds leave n^{3/2}; if the second term of R is the smaller one, nR ≤ n^{3/2} and
+    n²ε/√d follow), without logarithms in n, but with a factor that grows with κ̃ and with L0/(ρD): fewer rounds, longer
+    calls.
+    """
+    if R == 1:
+        return 0
+    plan = closed_form_plan(geometry(Float64(), at.p, at.d), at.n // (R - 1), mu)
+    return (R - 1) * gradients_used(plan)
 
 
 def cited_running_time(K: Numbers, n: int, d: int, epsilon: Exact) -> Any:

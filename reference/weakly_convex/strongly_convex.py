@@ -1,4 +1,10 @@
-"""A_sc: a private solver for the proximal subproblem, with a complete proof (Theorem 19 cites one instead).
+"""A_sc: a private solver for the proximal subproblem, with a complete proof (Theorem 19 cites another one).
+
+This is not Theorem 19: that one is about any λ-strongly convex problem in ℓ_p. What is proved here (`own:prox_solver`)
+is about F_D + (β/2)‖·−w_r‖² with a weakly convex loss: the proof needs strong convexity relative to h = (κ/2)‖·−w_r‖²,
+which the regulariser has and which does not follow from strong convexity in the norm for p < 2. Its gradients are those
+of whole phases: the plan with the rate of the claim takes up to Σ n_i·8n_i ≤ 8n²/3 of them (`closed_form_plan`), where
+Theorem 19 cites n^{3/2} up to logarithms; with fewer steps the explicit bound stays valid, and is larger.
 
 =======================  ==================================================================================
 paper / notes            here
@@ -86,14 +92,16 @@ from fractions import Fraction
 from typing import Any
 
 from reference.numerics.numbers import Exact, Float64, Numbers, Real, Vector, dual_exponent, norm
-from reference.numerics.preconditions import require
+from reference.numerics.preconditions import require, same_dimension
+from reference.numerics.rounding import require_sizes, unit
 from reference.numerics.tape import Draw, Tape
 from reference.paper.events import Trace, mark
 from reference.paper.registry import claims, implements
 from reference.setting.data import Example
+from reference.setting.losses_convex import require_valid_on
 from reference.setting.losses_weak import WeaklyConvexLoss, WeakPredictorLoss
-from reference.setting.sets import FeasibleSet
-from reference.weakly_convex.mirror import Geometry, Step, duality_map, geometry, mirror_step
+from reference.setting.sets import FeasibleSet, WholeSpace
+from reference.weakly_convex.mirror import Geometry, Step, duality_map, geometry, mirror_step, require_step
 
 # ------------------------------------------------------------------------------------------- constants
 
@@ -142,6 +150,24 @@ def with_beta(K: Numbers, at: Scales, beta: Real, weak: Real | None = None) -> S
         "below it the subproblem is not strongly convex; take β = 2κρ̃",
     )
     return changed
+
+
+def require_setting(K: Numbers, loss: WeaklyConvexLoss, W: FeasibleSet) -> None:
+    """Refuse, before a look at any record, a set without a mirror step and one on which L0 and ρ do not hold."""
+    weak = hasattr(loss, "rho") and hasattr(loss, "subgradient")
+    require(weak, "loss", loss, "be weakly convex, with its ρ", "for convex and smooth losses see Sections 3 and 4")
+    require_step(W, loss.p)
+    require_sizes(K, L0=loss.L0, rho=loss.rho, reach=0 if isinstance(W, WholeSpace) else W.norm_bound(K, loss.p))
+    same_dimension("W", W.dim, getattr(loss, "dim", W.dim))
+    require_valid_on(K, loss, W)
+
+
+def require_budget(K: Numbers, mu: Exact | Real) -> None:
+    """Refuse a μ that is no budget."""
+    K = K.unwatched
+    given = K(mu)
+    require(K.lt(K(0), given), "mu", mu, "be positive", "take gaussian_mu_safe(epsilon, delta)")
+    require_sizes(K, mu=given)
 
 
 # ------------------------------------------------------------------------------------------------ plan
@@ -251,7 +277,7 @@ def _reciprocals(K: Numbers, head: int, T: int, shift: Fraction) -> Real:
     return 1 / K(head - shift) + K.log(K((T - 1 - shift) / (head - shift)))
 
 
-@claims("thm:sc_dp_sco")
+@claims("own:prox_solver")
 def excess_bound(K: Numbers, geo: Geometry, plan: Plan, mu: Exact | Real, gap: Exact | Real = 0) -> Real:
     """B in units of L0²/ρ (module docstring), for β = 2κρ̃ and steps in the ball; 1/(4κ) for the empty plan.
 
@@ -305,7 +331,7 @@ def plan_solver(geo: Geometry, n: int, mu: Exact, max_gradients: int | None = No
     """
     K = Float64()
     require(isinstance(n, int) and n >= 1, "n", n, "be a positive integer")
-    require(K.lt(K(0), K(mu)), "mu", mu, "be positive", "take gaussian_mu_safe(epsilon, delta)")
+    require_budget(K, mu)
     require(max_gradients is None or max_gradients >= 1, "max_gradients", max_gradients, "be at least 1, or None")
 
     limits = _Limits(geo, n, mu, max_gradients, support)
@@ -474,8 +500,18 @@ def clip(K: Numbers, g: Vector, L: Real, q: Any) -> Vector:
 
 
 def noise_scale(K: Numbers, p: int | Fraction, d: int, L: Exact | Real, n: int, T: int, mu: Exact | Real) -> Real:
-    """σ_i = (2L·d^{1/p−1/2}/n)·√T/μ: the standard deviation of each coordinate of each of T releases."""
-    return l2_sensitivity(K, p, d, L, n) * K.sqrt(K(T)) / K(mu)
+    """σ_i = (2L·d^{1/p−1/2}/n)·√T/μ: the standard deviation of each coordinate of each of T releases.
+
+    Where numbers are rounded the sensitivity grows by the factor 1 + u(2000 + d + n(n + 6)): a clipped gradient may be
+    longer than L by (2000 + d)u (powers of numbers between 2^{−1074} and 2^{1023} err by less), and the mean of n of
+    them errs by (n + 4)uL in either run. Points are the same in both, so nothing else differs.
+    """
+    return rounded_sensitivity(K, p, d, L, n) * K.sqrt(K(T)) / K(mu)
+
+
+def rounded_sensitivity(K: Numbers, p: int | Fraction, d: int, L: Exact | Real, n: int) -> Real:
+    """`l2_sensitivity` of the mean as it is computed in K (`noise_scale`)."""
+    return l2_sensitivity(K, p, d, L, n) * (1 + unit(K) * (2000 + d + n * (n + 6)))
 
 
 def l2_sensitivity(K: Numbers, p: int | Fraction, d: int, L: Exact | Real, n: int) -> Real:
@@ -505,7 +541,7 @@ class Solved:
     gradients: int
 
 
-@implements("thm:sc_dp_sco")
+@implements("own:prox_solver")
 def solve(
     K: Numbers,
     at: Scales,
@@ -527,6 +563,8 @@ def solve(
     `draws(plan, d, *prefix)` and reads inside `reading(tape, …)`. Trace events stand at line 4 of Algorithm 6.
     """
     check_plan(plan, len(batch))
+    require_budget(K, mu)
+    require_step(W, at.geo.p)
     require(len(w) == at.geo.d, "dimension of w", len(w), f"be {at.geo.d}", "dimensions must agree")
     radius = at.radius if restrict else None
     run = _Run(K, at, W, w, radius)
