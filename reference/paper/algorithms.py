@@ -40,6 +40,10 @@ class Algorithm:
     statements: tuple[str, ...]
     """The theorems (Algorithm 1: the lemma) that say what it achieves."""
 
+    def body(self, edition: str) -> str:
+        """The name of the function that has the text of an edition."""
+        return self.function if edition == EDITIONS[1] else f"{self.function}_{edition}"
+
     @property
     def names(self) -> tuple[str, ...]:
         """Every name that is understood, in lower case and with hyphens."""

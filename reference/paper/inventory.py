@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 import tomllib
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -23,12 +24,26 @@ from typing import Any, TypeAlias, TypeVar
 HERE = Path(__file__).parent
 PAPER, ERRATA, LINES = HERE / "paper.toml", HERE / "errata.toml", HERE / "lines"
 
-SEVERITIES = ("privacy", "accuracy", "typo")
+SEVERITIES = ("privacy", "rate", "accuracy", "edge", "proof", "condition", "misprint", "loose")
+"""How grave an erratum is, gravest first; the head of `errata.toml` says what each means."""
+FALSE = SEVERITIES[:3]
+"""A printed statement or algorithm is false: what it promises about privacy, its rate, or anything else."""
+FALSIFYING = SEVERITIES[:4]
+"""The severities of which some statement is false, be it at an edge only."""
+PROOF = "/proof"
+"""How the place inside a statement that is its proof is named."""
 COST_KINDS = ("free", "free in range", "paid")
 """What the correction of an erratum costs: nothing; nothing in a range that `cost` states; something."""
-LINE_VERDICTS = ("holds", "loose", "condition", "refuted", "typo", "cited", "definition", "prose")
-UNCHECKED = ("cited", "definition", "prose")
+LINE_VERDICTS = (
+    "prose", "definition", "cited", "searched", "holds", "loose", "misprint", "conditional", "unproved", "edge", "false"
+)  # fmt: skip
+"""What a stretch of the text can be worth: the words of the verdicts on statements (`audit.checks.framework`), and two
+for where nothing is claimed. The later one prevails.
+"""
+UNCHECKED = LINE_VERDICTS[:3]
 """Line verdicts that need no check: nothing is claimed, or the claim is somebody else's."""
+DERIVED = ("misprint", "unproved", "edge", "false")
+"""Line verdicts that no file gives: they follow from the errata that the line names."""
 
 Lines: TypeAlias = tuple[int, int]
 
@@ -47,6 +62,12 @@ class Paper:
     tex_lines: int
     sha256: str
     hash: str
+    page_starts: tuple[int, ...] = ()
+    """The first TeX line of each page, as pdfLaTeX sets the file; empty if that is not known."""
+
+    def page(self, line: int) -> int:
+        """The page on which a line of the TeX file is set; 0 if that is not known."""
+        return bisect_right(self.page_starts, line)
 
 
 @dataclass(frozen=True)
@@ -167,6 +188,26 @@ class PrintedTable:
 
 
 @dataclass(frozen=True)
+class OwnStatement:
+    """A statement of ours, proved in the code, that stands beside something which the paper only cites.
+
+    The paper does not make it: it has no number and no hash, and no verdict on it is one on the paper. `tex` is where
+    what it stands beside is.
+    """
+
+    id: str
+    beside: str
+    section: str
+    name: str
+    title: str
+    proof: str
+    """The file whose docstring proves it."""
+    uses: tuple[str, ...]
+    tex: Lines
+    label: bool = False
+
+
+@dataclass(frozen=True)
 class Erratum:
     """A defect of the printed text and its correction."""
 
@@ -181,6 +222,17 @@ class Erratum:
     cost: str
     cost_kind: str
     affects: str
+    regime: str = ""
+    """Where a false statement is false, or the condition that is left out."""
+    stated: str = ""
+    """Where the paper itself states the condition, or has it right; empty if it does not."""
+    falsifies: tuple[str, ...] = ()
+    """The places, of those in `where`, that are false as printed."""
+
+    @property
+    def home(self) -> str:
+        """The place under which its counterexample is filed: the first that is false, or else the first it names."""
+        return (self.falsifies or self.where)[0]
 
     def lines_of(self, algorithm: str) -> tuple[int, ...]:
         """The numbered lines of an algorithm that it concerns.
@@ -205,7 +257,8 @@ class Line:
     id: str
     tex: Lines
     about: str
-    verdict: str
+    verdict: str = ""
+    """In a file: what it is worth once the errata that it names are corrected. As loaded: what it is worth."""
     check: tuple[str, ...] = ()
     tight: str = ""
     note: str = ""
@@ -217,8 +270,32 @@ class Line:
         return self.id.partition("/")[0]
 
 
+def line_verdict(line: Line, errata: Mapping[str, Erratum]) -> str:
+    """What a line is worth: what its file says of it, and what follows from the errata that it names in `check`.
+
+    An erratum of which a statement is false makes false (or false at the edge) the lines that it is about, and those of
+    the statements that it falsifies; a step of a proof that names it does not hold as printed; a line elsewhere holds
+    if it is corrected. The gravest word prevails.
+    """
+    named = [errata[id] for id in line.check if id in errata]
+    words = [line.verdict or "holds", *(_bears(erratum, line) for erratum in named)]
+    return max(words, key=LINE_VERDICTS.index)
+
+
+def _bears(erratum: Erratum, line: Line) -> str:
+    """What an erratum makes of a line that names it."""
+    if erratum.severity not in FALSIFYING:
+        return {"proof": "unproved", "condition": "conditional"}.get(erratum.severity, erratum.severity)
+    if PROOF in line.id:
+        return "unproved"
+    here = line.tex[0] <= erratum.tex[1] and erratum.tex[0] <= line.tex[1]
+    if not here and line.owner not in erratum.falsifies:
+        return "conditional"
+    return "edge" if erratum.severity == "edge" else "false"
+
+
 Numbered: TypeAlias = Statement | PrintedAlgorithm | Equation | PrintedTable
-Entry: TypeAlias = Section | Statement | PrintedAlgorithm | Equation | PrintedTable
+Entry: TypeAlias = Section | Statement | PrintedAlgorithm | Equation | PrintedTable | OwnStatement
 _T = TypeVar("_T")
 
 
@@ -232,20 +309,24 @@ class Inventory:
     algorithms: tuple[PrintedAlgorithm, ...]
     equations: tuple[Equation, ...]
     tables: tuple[PrintedTable, ...]
+    own: tuple[OwnStatement, ...] = ()
+    """What we state ourselves."""
     errata: tuple[Erratum, ...] = ()
     lines: tuple[Line, ...] = ()
     entries: Mapping[str, Entry] = field(init=False, repr=False, compare=False)
     """Everything that has an id, by id, in the paper's order of kinds."""
+    _errata: Mapping[str, Erratum] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Index the entries; an id that is used twice is refused."""
         groups: tuple[tuple[Entry, ...], ...]
-        groups = (self.sections, self.statements, self.algorithms, self.equations, self.tables)
+        groups = (self.sections, self.statements, self.algorithms, self.equations, self.tables, self.own)
         index: dict[str, Entry] = {}
         for entry in (e for group in groups for e in group):
             _require(entry.id not in index, "paper.toml", entry.id, "is there twice: an id names one thing")
             index[entry.id] = entry
         object.__setattr__(self, "entries", index)
+        object.__setattr__(self, "_errata", {erratum.id: erratum for erratum in self.errata})
 
     def find(self, id: str) -> Entry | None:
         """What an id names: the entry, or the entry that holds the line, row or place it points to."""
@@ -262,16 +343,21 @@ class Inventory:
         is_part = re.fullmatch(r"[1-9]\d{0,3}", number) is not None and int(number) <= len(parts)
         return entry if is_part else None
 
+    def places_of(self, id: str) -> tuple[str, ...]:
+        """An id, and the statement, algorithm or table that it is a place of, if it is one."""
+        entry = self.find(id)
+        return (id,) if entry is None or entry.id == id else (id, entry.id)
+
     def erratum(self, id: str) -> Erratum | None:
         """The erratum of this id."""
-        return next((e for e in self.errata if e.id == id), None)
+        return self._errata.get(id)
 
     def uses(self, id: str) -> tuple[str, ...]:
-        """What an entry leans on."""
+        """What an entry uses."""
         return getattr(self.entries[id], "uses", ())
 
     def used_by(self, id: str) -> tuple[str, ...]:
-        """Which entries lean on this one."""
+        """Which entries use this one."""
         return tuple(other for other in self.entries if id in self.uses(other))
 
     def errata_of(self, id: str) -> tuple[Erratum, ...]:
@@ -298,7 +384,9 @@ def load() -> Inventory:
 
 def read(paper: Path, errata: Path, lines: Iterable[Path] = ()) -> Inventory:
     """Read and validate an inventory from its files."""
-    data = _toml(paper, ("paper", "section", "statement", "algorithm", "equation", "table"))
+    data = _toml(paper, ("paper", "section", "statement", "algorithm", "equation", "table", "own"))
+    known = _errata(errata)
+    by_id = {erratum.id: erratum for erratum in known}
     inventory = Inventory(
         paper=_record(Paper, data.get("paper", {}), paper.name),
         sections=_records(Section, data, "section", paper.name),
@@ -306,8 +394,9 @@ def read(paper: Path, errata: Path, lines: Iterable[Path] = ()) -> Inventory:
         algorithms=_records(PrintedAlgorithm, data, "algorithm", paper.name),
         equations=_records(Equation, data, "equation", paper.name),
         tables=_records(PrintedTable, data, "table", paper.name),
-        errata=_errata(errata),
-        lines=tuple(line for path in lines for line in _lines(path)),
+        own=_records(OwnStatement, data, "own", paper.name),
+        errata=known,
+        lines=tuple(line for path in lines for line in _lines(path, by_id)),
     )
     _validate(inventory)
     return inventory
@@ -318,9 +407,24 @@ def _errata(path: Path) -> tuple[Erratum, ...]:
     return tuple(sorted(found, key=lambda erratum: erratum_order(erratum.id)))
 
 
-def _lines(path: Path) -> Iterator[Line]:
+def _lines(path: Path, errata: Mapping[str, Erratum]) -> Iterator[Line]:
     for entry in _toml(path, ("line",)).get("line", ()):
-        yield _record(Line, {**entry, "file": path.name}, path.name)
+        line = _record(Line, {**entry, "file": path.name}, path.name)
+        _check_base(line, errata)
+        yield replace(line, verdict=line_verdict(line, errata))
+
+
+def _check_base(line: Line, errata: Mapping[str, Erratum]) -> None:
+    """The verdict that a file gives is one that a file may give, and is not left open where nothing decides it."""
+    allowed = [word for word in LINE_VERDICTS if word not in DERIVED]
+    problem = f"has verdict {line.verdict!r}, which only an erratum gives: name it in check, and leave the verdict out"
+    _require(line.verdict not in DERIVED, line.file, line.id, problem)
+    problem = f"has verdict {line.verdict!r}, it must be one of {', '.join(allowed)}"
+    _require(line.verdict in ("", *allowed), line.file, line.id, problem)
+    decided = bool(line.verdict) or any(id in errata for id in line.check)
+    _require(decided, line.file, line.id, "has no verdict, and names no erratum that gives one")
+    known = line.verdict != "conditional" or line.note
+    _require(bool(known), line.file, line.id, "is conditional: say in a note under which condition")
 
 
 def _toml(path: Path, known: tuple[str, ...]) -> dict[str, Any]:
@@ -403,17 +507,28 @@ def _check_numbering(inventory: Inventory) -> None:
         starts = [numbered.tex[0] for numbered in group]
         _require(starts == sorted(starts), "paper.toml", "entries", "must come in the order of the text")
     for any_entry in inventory.entries.values():
+        if isinstance(any_entry, OwnStatement):
+            _check_own(inventory, any_entry)
+            continue
         ok = re.fullmatch(r"[0-9a-f]{16}", any_entry.hash) is not None
         problem = f"has hash {any_entry.hash!r}, it must be 16 hexadecimal digits"
         _require(ok, "paper.toml", any_entry.id, problem)
 
 
+def _check_own(inventory: Inventory, own: OwnStatement) -> None:
+    """A statement of ours is recognised by its id, and stands where what it stands beside stands."""
+    _require(own.id.startswith("own:"), "paper.toml", own.id, "is a statement of ours: its id must begin with own:")
+    known = inventory.entries.get(own.beside)
+    _require(known is not None, "paper.toml", own.id, f"stands beside {own.beside!r}, which is no entry")
+    _require(known is not None and known.tex == own.tex, "paper.toml", own.id, f"must have the tex of {own.beside}")
+
+
 def _check_uses(inventory: Inventory) -> None:
-    """What is used exists, and nothing leans on itself, however indirectly."""
+    """What is used exists, and nothing depends on itself, however indirectly."""
     done: set[str] = set()
 
     def visit(id: str, path: tuple[str, ...]) -> None:
-        _require(id not in path, "paper.toml", id, f"leans on itself: {' → '.join([*path, id])}")
+        _require(id not in path, "paper.toml", id, f"depends on itself: {' → '.join([*path, id])}")
         if id in done:
             return
         for other in inventory.uses(id):
@@ -455,7 +570,26 @@ def _check_errata(inventory: Inventory) -> None:
         _require(bool(erratum.where), "errata.toml", erratum.id, "must say where it is")
         for place in erratum.where:
             _require(inventory.find(place) is not None, "errata.toml", erratum.id, f"is at unknown {place!r}")
+        _check_severity(erratum)
         _check_erratum_lines(inventory, erratum)
+
+
+def _check_severity(erratum: Erratum) -> None:
+    """The fields that a severity asks for are there, and those that it has no use for are not."""
+
+    def require(ok: bool, problem: str) -> None:
+        _require(ok, "errata.toml", erratum.id, f"is of severity {erratum.severity}: {problem}")
+
+    if erratum.severity in FALSIFYING:
+        require(bool(erratum.falsifies), "falsifies must name what is false")
+    else:
+        require(not erratum.falsifies, f"falsifies must be empty, it is {', '.join(erratum.falsifies)}")
+    strangers = [place for place in erratum.falsifies if place not in erratum.where]
+    require(not strangers, f"falsifies names {', '.join(strangers)}, which where does not")
+    asked = erratum.severity in (*FALSIFYING, "condition")
+    require(bool(erratum.regime) == asked, "regime must say where, or under which condition" if asked else "no regime")
+    may = erratum.severity in ("condition", "misprint") or not erratum.stated
+    require(may, "stated is for a condition or a misprint")
 
 
 def _check_erratum_lines(inventory: Inventory, erratum: Erratum) -> None:
@@ -473,8 +607,6 @@ def _check_lines(inventory: Inventory) -> None:
         _require(line.id not in seen, line.file, line.id, "is there twice")
         seen.add(line.id)
         _require(inventory.find(line.id) is not None, line.file, line.id, "belongs to no entry of paper.toml")
-        allowed = f"has verdict {line.verdict!r}, it must be one of {', '.join(LINE_VERDICTS)}"
-        _require(line.verdict in LINE_VERDICTS, line.file, line.id, allowed)
         _require(bool(line.check) or line.verdict in UNCHECKED, line.file, line.id, "claims a verdict without check")
-        known = line.tight or line.note or line.verdict != "loose"
+        known = line.tight or line.note or line.verdict != "loose" or any(inventory.erratum(id) for id in line.check)
         _require(bool(known), line.file, line.id, "is loose: give the tight constant, or say in a note why not")
