@@ -100,12 +100,17 @@ def magnitude(value: Any) -> Fraction:
 
 
 class Watched(Ball):
-    """Balls that note how close their decisions were: the smallest distance of two compared values, and exact ties."""
+    """Balls that note how close their decisions were: the smallest distance of two compared values, and exact ties.
+
+    `ties` counts the ties of an argmin, `level` those of other comparisons; `loose` holds the tied values of an argmin
+    that a short binary number cannot hold, so that a sum in another order may break the tie.
+    """
 
     def __init__(self, bits: int):
         super().__init__(bits)
         self.closest: Fraction | None = None
-        self.ties = 0
+        self.ties = self.level = 0
+        self.loose: list[Fraction] = []
 
     @property
     def unwatched(self) -> Ball:
@@ -136,6 +141,21 @@ class Watched(Ball):
             self.closest = gap if self.closest is None else min(gap, self.closest)
         elif tie:
             self.ties += 1
+            self.loose += [x.mid for x in (a, b) if not short(x)]
+        elif a.rad == b.rad == 0:
+            self.level += 1
+
+
+SHORT = 40
+"""Bits of a number that binary64 computes exactly in any order: products and sums of a few such records fit in 53."""
+
+
+def short(x: BallScalar) -> bool:
+    """Whether x is known exactly and is a binary number of at most 40 bits (its zeros at the end aside)."""
+    middle = x.mid
+    power = middle.denominator & (middle.denominator - 1) == 0
+    top = abs(middle.numerator)
+    return bool(x.rad == 0 and power and (top >> max(0, (top & -top).bit_length() - 1)).bit_length() <= SHORT)
 
 
 # ----------------------------------------------------------------------------------------------- JSON
@@ -174,4 +194,5 @@ __all__ = [
     "magnitude",
     "one_digit_above",
     "power_of_ten_above",
+    "short",
 ]

@@ -12,7 +12,7 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
-from reference.convex.sensitivity import tight_sigma
+from reference.convex.phased_noise import tight_sigma
 from reference.numerics.numbers import Float64, Numbers, Vector
 from reference.numerics.tape import Draw, ReplayTape, Tape
 from reference.paper.algorithms import ALGORITHMS, PerAlgorithm
@@ -35,8 +35,9 @@ from reference.vectors.inputs import (
 MODULES: Mapping[str, str] = {
     **{algorithm.module.rpartition(".")[2]: algorithm.module for algorithm in ALGORITHMS},
     "strongly_convex": "reference.weakly_convex.strongly_convex",
+    "tuned": "reference.convex.sensitivity",
 }
-"""By their last names: the modules of the algorithms, and the solver that Algorithm 6 calls."""
+"""The modules of the algorithms by their last names, the solver of Algorithm 6, the tuned step of Algorithm 2."""
 CODE = SimpleNamespace(**{name: import_module(path) for name, path in MODULES.items()})
 """The modules that `run` calls; a copy with one of them exchanged runs something else on the same vectors."""
 
@@ -146,13 +147,31 @@ def _chosen_oracle(data: Json, code: Any) -> Any:
     return code.oracle.oracle_printed if data["oracle"] == "printed" else code.oracle.oracle
 
 
+def printed_default(K: Numbers, variant: str, data: Json, name: str, code: Any = CODE) -> Any:
+    """β of Theorem 6 and α of Theorem 9 where the input leaves them open, as these theorems print them; else as given.
+
+    (Both proofs set other values, which the corrected and tight variants take.)
+    """
+    given, n = optional(data[name]), len(data["dataset"])
+    if given is not None or variant != "printed" or n < 2:
+        return given
+    return _theorem(K, data, name, n, code)
+
+
+def _theorem(K: Numbers, data: Json, name: str, n: int, code: Any) -> Any:
+    K = K.unwatched
+    if name == "beta":
+        return code.phased_sgd.theorem_beta_printed(K, n, number(data["L0"]), number(data["R"]))
+    return code.noisy_frank_wolfe.theorem_alpha_printed(K, n)
+
+
 @RUNS.of("Alg:phased")
 def _phased(K: Numbers, variant: str, data: Json, given: _Given) -> VectorRun:
     W, records = feasible_set(data["set"]), dataset(data["dataset"])
     code, trace = given.code, given.trace
     noise = {"sigma": code.phased_sgd.sigma_printed}
     if variant == "tight":
-        noise["sigma"] = tight_sigma(K, number(data["epsilon"]), number(data["delta"]), data["average"])
+        noise["sigma"] = tight_sigma
     p = code.phased_sgd.phased_parameters(
         K,
         len(records),
@@ -162,13 +181,17 @@ def _phased(K: Numbers, variant: str, data: Json, given: _Given) -> VectorRun:
         delta=number(data["delta"]),
         D=optional(data["D"]),
         rank=optional(data["rank"]),
-        beta=optional(data["beta"]),
+        beta=printed_default(K, variant, data, "beta", code),
         alpha=optional(data["alpha"]),
         start=None if data["start"] is None else numbers(data["start"]),
         oracle=_chosen_oracle(data, code),
         average=data["average"],
+        unproven=True,  # a vector says what is computed; broken parts are among its inputs
         **noise,
     )
+    if data.get("step") == "tuned":
+        p = code.tuned.tuned_parameters(K.unwatched, p)
+    code.phased_sgd.checked_points(K, p.gll, records, W, p.start)  # the records of a vector are public
     trace.mark(0, "beta", p.smoothing.beta)
     trace.mark(0, "alpha", p.smoothing.alpha)
     done = _body(code.phased_sgd, "phased_sgd", variant)(K, records, p, given.tape, trace)
@@ -192,11 +215,13 @@ def _frank_wolfe(K: Numbers, variant: str, data: Json, given: _Given) -> VectorR
         start=None if data["start"] is None else numbers(data["start"]),
         T=data["T"],
         beta=optional(data["beta"]),
-        alpha=optional(data["alpha"]),
+        alpha=printed_default(K, variant, data, "alpha", code),
         oracle=_chosen_oracle(data, code),
         noise=data["noise"],
         scale=module.scale_tight if variant == "tight" else module.scale_printed,
+        unproven=True,
     )
+    code.phased_sgd.checked_points(K, p.gll, records, W, p.start)
     for name, value in (("D", p.D), ("beta", p.smoothing.beta), ("alpha", p.smoothing.alpha)):
         trace.mark(0, name, value)
     done = _body(module, "noisy_frank_wolfe", variant)(K, records, p, given.tape, trace)

@@ -13,13 +13,15 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 from reference import vectors
-from reference.numerics.numbers import MP, Ball, Undecided, Vector, _as_fraction
+from reference.numerics.numbers import MP, Ball, Numbers, Undecided, Vector, _as_fraction
 from reference.numerics.tape import TapeError
 from reference.paper.algorithms import ALGORITHMS, Algorithm, Edition, PerAlgorithm
-from reference.paper.events import TraceEvent
+from reference.paper.events import Trace, TraceEvent
+from reference.smooth.calibration import ROUNDING, gaussian_stretch
 from reference.vectors.cases import Case, Family, family, tape
 from reference.vectors.encode import (
     TooWide,
@@ -29,13 +31,14 @@ from reference.vectors.encode import (
     magnitude,
     one_digit_above,
     power_of_ten_above,
+    short,
 )
-from reference.vectors.execute import VectorRun, declared, run
+from reference.vectors.execute import CODE, VectorRun, declared, run
 from reference.vectors.inputs import Json, number, numbers
 
-FORMAT = 1
-"""The version of the file format that SPEC.md describes."""
 HERE = Path(__file__).parent
+SOURCE = {"name": "dpso", "paper": "arXiv 2107.05585", "specification": "SPEC.md", "schema": "schema.json"}
+"""Who says so, and where the words are."""
 BINARY64 = 53
 """The bits of a client's numbers: binary64."""
 BITS = 256
@@ -46,6 +49,8 @@ TIMES = 64
 """How many times more a client may lose than a run with 53-bit numbers did: room for other orders of operations."""
 ULPS = 256
 """And how many units of 2^-53 of the largest value of the quantity on top."""
+RESERVES = 5
+"""And how many times what the reserve for rounding in 53-bit numbers changes: a client may have one, or none."""
 SMALLEST = Fraction(1, 2**20)
 """The least scale of a quantity: one that is 0 throughout still has a budget."""
 ITERATED = 1024
@@ -77,11 +82,14 @@ def document(algorithm: Algorithm, variant: Edition) -> dict[str, Any]:
         raise BadCase(f"{algorithm.name}: unknown flags {sorted(unknown)}")
     flags = {name: vars(flag) for name, flag in cases.flags.items() if name in used}
     return {
-        "format": FORMAT,
+        "format": vectors.FORMAT,
+        "version": vectors.VERSION,
+        "source": SOURCE,
         "algorithm": algorithm.label,
         "name": algorithm.name,
         "variant": variant,
         "output": algorithm.output,
+        "count": len(chosen),
         "flags": flags,
         "cases": [vector(algorithm, variant, case, cases) for case in chosen],
     }
@@ -114,7 +122,7 @@ def rejection(made: dict[str, Any], case: Case) -> dict[str, Any]:
         made["draws"] = tape(declared(made), case.draws)
         return rejection(made, case) if made["draws"] else made
     except ValueError as error:
-        if case.reason not in str(error):
+        if not vectors.names(str(error), case.reason):
             raise BadCase(f"{made['id']}: refused because of {error}, not because of {case.reason!r}") from None
         return {**made, "reason": case.reason}
     raise BadCase(f"{made['id']} is not refused")
@@ -158,11 +166,13 @@ def settled(made: Json, bits: int = BITS) -> tuple[VectorRun, Watched]:
     while bits <= MOST_BITS:
         watch = Watched(bits)
         try:
-            done = run(watch, made)
+            done = run(watch, made, tested(made))
             for event in done.trace:
                 encode_value(event.value)
             for value in done.output.values():
                 encode_value(value)
+            if watch.loose and made["result"] == "match":
+                raise BadCase(f"{made['id']}: an argmin is tied at {float(watch.loose[0]):.17g}, which rounding breaks")
             return done, watch
         except (Undecided, TooWide) as error:
             reason = error
@@ -170,9 +180,69 @@ def settled(made: Json, bits: int = BITS) -> tuple[VectorRun, Watched]:
     raise BadCase(f"{made['id']}: {reason}")
 
 
+class _Watching(Trace):
+    """The trace of one search, which notes how many comparisons were level when line 3 was done."""
+
+    def __init__(self, K: Any) -> None:
+        super().__init__()
+        self.K, self.before = K, 0
+
+    def mark(self, line: int, name: str, value: Any, *indices: int) -> None:
+        super().mark(line, name, value, *indices)
+        if name == "T":
+            self.before = self.K.level
+
+
+def stated(made: Json) -> Any:
+    """The code of the text: corrected Algorithm 5 without the share 2^-38 that the reference adds to stretched noise.
+
+    It pays for features that are a little too long, which are accepted. The text has no such factor, and whoever
+    implements it has none; `rounding_budgets` admits both. (The tight variants are the reference's own: theirs stays.)
+    """
+    if (made["algorithm"], made["variant"]) != ("alg:nSFW", "corrected"):
+        return CODE
+    module = vars(CODE.noisy_sfw)
+    body = module["noisy_sfw"]
+    bare = FunctionType(body.__code__, {**module, "gaussian_stretch": _bare_stretch}, body.__name__)
+    bare.__kwdefaults__ = body.__kwdefaults__
+    return SimpleNamespace(**{**vars(CODE), "noisy_sfw": SimpleNamespace(**{**module, "noisy_sfw": bare})})
+
+
+def _bare_stretch(K: Numbers, epsilon: Any, delta: Any, releases: int, share: Any = 0) -> Any:
+    return K.max(K(1), gaussian_stretch(K, epsilon, delta, releases, share) / K(ROUNDING))
+
+
+def tested(made: Json) -> Any:
+    """The code of a run whose oracles refuse a tie of line 6 at a point that binary64 does not hold.
+
+    Where a test is exactly 0 at a rounded point, a client that searches in positions and one that searches in offsets
+    decide differently, and both are right: no vector may ask that. A short m, w, x and L0/β are exact in either.
+    """
+    code = stated(made)
+    if made["result"] != "match":
+        return code
+
+    def guarded(body: Callable[..., Any]) -> Callable[..., Any]:
+        def search(K: Any, w: Vector, x: Vector, ell: Any, p: Any, trace: Trace | None = None) -> Any:
+            own = _Watching(K)
+            found = body(K, w, x, ell, p, own)
+            for event in own if trace is not None else ():
+                trace.mark(event.line, event.name, event.value, *event.indices)  # type: ignore[union-attr]
+            if getattr(K, "level", 0) > own.before and not all(map(short, (*w, *x, own.values("m")[0], p.L0 / p.beta))):
+                m = K.to_float(own.values("m")[0])
+                raise BadCase(f"{made['id']}: line 6 of Algorithm 1 is tied at m = {m:.17g}, which rounding breaks")
+            return found
+
+        return search
+
+    names = ("oracle", "oracle_printed")
+    oracle = {**vars(code.oracle), **{name: guarded(getattr(code.oracle, name)) for name in names}}
+    return SimpleNamespace(**{**vars(code), "oracle": SimpleNamespace(**oracle)})
+
+
 def _require_agreement(made: Json, done: VectorRun, bits: int) -> None:
     """Where a step is solved by iteration, twice the bits must give the same 40 digits."""
-    again, scales = run(Ball(2 * bits), made), _scales(made, done)
+    again, scales = run(Ball(2 * bits), made, stated(made)), _scales(made, done)
     for one, other in zip(done.trace, again.trace, strict=True):
         scale = scales[one.name]
         for a, b in zip(_scalars(one.value), _scalars(other.value), strict=True):
@@ -206,13 +276,18 @@ def _output(name: str, value: Any, trace: tuple[TraceEvent, ...], budgets: list[
 
 
 def rounding_budgets(made: Json, done: VectorRun) -> list[Fraction]:
-    """For every event: 64 times what 53 bits lost on this quantity, and 256·2^-53 of its scale; 0 if it is not real."""
-    lost, scales = _lost(made, done), _scales(made, done)
+    """For every event: 64 times what 53 bits lost on this quantity, 256·2^-53 of its scale, and `RESERVES` times what
+    a reserve of the noise changes (for rounding, or for features a little too long); 0 if it is not real.
+    """
+    lost, reserved = _lost(made, done, _Unreserved(15), stated(made)), _lost(made, done, MP(15), CODE)
+    scales = _scales(made, done)
     budgets = []
     for event in done.trace:
         scale = max(scales[event.name], SMALLEST)
         real = bool(_scalars(event.value))
-        budgets.append(TIMES * lost[event.name] + ULPS * scale / 2**BINARY64 if real else Fraction(0))
+        reserve = max(Fraction(0), reserved[event.name] - lost[event.name])
+        budget = TIMES * lost[event.name] + ULPS * scale / 2**BINARY64 + RESERVES * reserve
+        budgets.append(budget if real else Fraction(0))
     return budgets
 
 
@@ -222,9 +297,15 @@ def solver_budgets(made: Json, done: VectorRun) -> list[Fraction]:
     return [scales[e.name] / 2**SOLVER_BITS if _scalars(e.value) else Fraction(0) for e in done.trace]
 
 
-def _lost(made: Json, done: VectorRun) -> Mapping[str, Fraction]:
+class _Unreserved(MP):
+    """53-bit numbers without a reserve for their rounding in the noise."""
+
+    unit_roundoff = Fraction(0)
+
+
+def _lost(made: Json, done: VectorRun, K: Numbers, code: Any) -> Mapping[str, Fraction]:
     """The largest error of each quantity in a run with 53-bit numbers (in software: the same on every machine)."""
-    rough = run(MP(15), made)
+    rough = run(K, made, code)
     found: dict[str, Fraction] = {}
     for event, near in zip(done.trace, rough.trace, strict=True):
         entries = [] if isinstance(near.value, (int, str)) else _entries(near.value)
@@ -281,7 +362,9 @@ def _slope(data: Json, found: Mapping[str, Fraction], reach: Fraction) -> Fracti
 
 
 def manifest(texts: Mapping[str, str]) -> str:
-    """One line a file: sha256 and name."""
+    """One line a file: sha256 and name, of the vectors and of what explains them. Its own hash is the one to cite."""
+    shipped = {name: vectors.read(name).decode() for name in vectors.SHIPPED if name not in ("manifest.sha256", *texts)}
+    texts = {**shipped, **texts}
     return "".join(f"{hashlib.sha256(text.encode()).hexdigest()}  {name}\n" for name, text in sorted(texts.items()))
 
 
@@ -290,9 +373,9 @@ def write(folder: Path) -> None:
     texts = dict(files())
     known = published(folder)
     fresh = [id for text in texts.values() for id in ids(text) if id not in set(known)]
+    texts["ids.txt"] = "".join(f"{id}\n" for id in [*known, *fresh])
     for name, text in {**texts, "manifest.sha256": manifest(texts)}.items():
         (folder / name).write_text(text, encoding="utf-8")
-    (folder / "ids.txt").write_text("".join(f"{id}\n" for id in [*known, *fresh]), encoding="utf-8")
 
 
 def ids(text: str) -> list[str]:
@@ -323,7 +406,7 @@ def problems(computed: Callable[[str], None] = lambda name: None) -> list[str]:
     made, listed = {id for text in texts.values() for id in ids(text)}, set(published(HERE))
     found += [f"{id} was published and is gone" for id in sorted(listed - made)]
     found += [f"{id} is not in ids.txt" for id in sorted(made - listed)]
-    strays = {path.name for path in HERE.glob("*.json")} - {"schema.json", *texts}
+    strays = {path.name for path in HERE.glob("*.json")} - {*vectors.SHIPPED, *texts}
     return found + [f"{name} is nobody's: no case gives it" for name in sorted(strays)]
 
 

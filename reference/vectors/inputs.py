@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 from reference.convex.moreau import REAL_LINE, Interval
-from reference.numerics.numbers import INF, Numbers, Real
-from reference.numerics.preconditions import exact, require
+from reference.numerics.numbers import INF, Float64, Numbers, Real
+from reference.numerics.preconditions import exact, require, same_dimension
 from reference.setting.data import Example
 from reference.setting.losses import (
     Absolute,
@@ -124,6 +124,12 @@ SCALARS: Mapping[str, Callable[[Json, Any], ScalarLoss]] = {
 }
 
 
+def public(z: Example, dim: int) -> Example:
+    """A record of a vector, of the right dimension."""
+    same_dimension("x", len(z.x), dim)
+    return z
+
+
 @dataclass(frozen=True)
 class DeclaredSmooth(SmoothPredictorLoss):
     """A smooth loss with declared constants."""
@@ -150,6 +156,11 @@ class DeclaredSmooth(SmoothPredictorLoss):
     @property
     def L1(self) -> Fraction:
         return self.declared_L1
+
+    def admit(self, z: Any, dim: int) -> Example:
+        """The record as it is: those of a vector are public, and its constants are declared."""
+        self._label(Float64(), z)
+        return public(z, dim)
 
     def profile(self, K: Numbers, t: Real, y: Real) -> Real:
         return self.inner.profile(K, t, y)
@@ -195,6 +206,10 @@ class DeclaredWeak(WeakPredictorLoss):
     @property
     def rho(self) -> Fraction:
         return self.declared_rho
+
+    def admit(self, z: Any, dim: int) -> Example:
+        """The record as it is: those of a vector are public, and its constants are declared."""
+        return public(z, dim)
 
     def scalar(self, z: Example) -> WeakScalarLoss:
         return self.inner.scalar(z)
