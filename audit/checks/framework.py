@@ -1,9 +1,8 @@
-"""What a check is, how checks are found and run, and how a verdict follows from them.
+"""What a check is, and how checks are found and run; `audit.checks.scale` says how a verdict follows from them.
 
 A check is a function of a seed that returns an `Outcome`. `@check` says which statement it is about, which edition
 of the text, of what kind it is, and from which level on it runs. It says nothing about the result: the expected
-result is `holds`, except for the printed text where an erratum is named. Verdicts are derived here and nowhere else,
-by a pure function of the results.
+result is `holds`, except for the printed text where an erratum is named.
 """
 
 from __future__ import annotations
@@ -17,17 +16,21 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal, TypeAlias, get_args
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import audit.checks
+from audit.checks.evidence import EVIDENCE, RIGOROUS, Evidence, Kind, Refutation, is_exact, upper
+from audit.checks.mutants import Mutants
 from reference.paper import inventory
 from reference.paper.algorithms import Edition
 
-Kind: TypeAlias = Literal["exact", "certified", "adversarial", "statistical", "counterexample", "cited"]
 Level: TypeAlias = Literal["quick", "standard", "deep"]
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
 LEVELS: tuple[Level, ...] = get_args(Level)
+
+if TYPE_CHECKING:
+    from reference.numerics.numbers import BallScalar
 
 MARK = "__dpso_check__"
 """The attribute that carries a check's description."""
@@ -40,6 +43,7 @@ Topic: TypeAlias = Literal["privacy", "accuracy", "rate", "other"]
 Role: TypeAlias = Literal["printed", "corrected", "tight", "measured", "certified", "claimed"]
 """What a series shows: an edition of the text, what was measured, what is certified, what is only claimed."""
 Number: TypeAlias = float | int | str
+Ratio: TypeAlias = "float | int | Fraction | BallScalar"
 
 
 @dataclass(frozen=True)
@@ -98,10 +102,13 @@ class Outcome:
     """What a check found: whether the claim held, how near it came, and on what."""
 
     holds: bool
-    ratio: float | None = None
-    """The largest left side over right side that was met; 1 is attained, above 1 is a violation."""
+    ratio: Ratio | None = None
+    """The largest left side over right side that was met; 1 is attained, above 1 is a violation. A rigorous check gives
+    an exact number or a ball, of which the upper end counts.
+    """
     witness: str = ""
-    numbers: Mapping[str, Number] = field(default_factory=dict)
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    """What is shown beside the result: numbers, texts, exact numbers and balls (`plain`)."""
     tight: str = ""
     """Where the claim holds with room: the best constant, and how it is known."""
     note: str = ""
@@ -116,17 +123,29 @@ class Check:
 
     name: str
     statement: str
-    kind: Kind
+    evidence: Evidence
     edition: Edition
     level: Level
     erratum: str | None
     condition: str | None
     function: CheckFunction = field(compare=False, repr=False)
+    mutants: Mutants = field(default=(), compare=False, repr=False)
+    """What it must notice, each by coming out not as recorded."""
+
+    @property
+    def kind(self) -> Kind:
+        """Of what kind its evidence is."""
+        return self.evidence.kind
 
     @property
     def expected(self) -> bool:
         """Whether the claim should hold: all do, but the printed ones that an erratum corrects."""
         return self.erratum is None or self.edition != "printed"
+
+    @property
+    def shows(self) -> str:
+        """The erratum that it shows; empty for a check of what should hold."""
+        return "" if self.expected else self.erratum or ""
 
 
 @dataclass(frozen=True)
@@ -136,11 +155,13 @@ class CheckResult:
     name: str
     statement: str
     kind: Kind
+    evidence: str
+    """The domain of the evidence: for which parameters, points, instances it speaks."""
     edition: Edition
     level: Level
     erratum: str | None
     severity: str
-    """Of the erratum: privacy, accuracy or typo; empty where there is none."""
+    """Of the erratum; empty where there is none."""
     condition: str | None
     expected: bool
     holds: bool
@@ -161,9 +182,9 @@ class CheckResult:
         return not self.error and self.holds == self.expected
 
     @property
-    def is_slip(self) -> bool:
-        """Whether it shows a slip of the pen in the printed text, and no more."""
-        return not self.expected and self.severity == "typo"
+    def shows(self) -> str:
+        """The erratum that it shows; empty for a check of what should hold."""
+        return "" if self.expected else self.erratum or ""
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; a number that JSON does not have (inf, nan) is a string."""
@@ -180,53 +201,103 @@ class CheckResult:
         values = {f.name: data[f.name] for f in fields(cls)}
         for name in ("ratio", "would_detect"):
             values[name] = None if values[name] is None else float(values[name])
+        values["seconds"] = float(values["seconds"])
+        for name, types in _STORED.items():
+            if not isinstance(values[name], types):
+                raise TypeError(f"{name} = {values[name]!r} is no {' or '.join(t.__name__ for t in types)}")
         values["figures"] = tuple(Figure.from_json(figure) for figure in data["figures"])
         return cls(**values)
 
 
+_STORED: dict[str, tuple[type, ...]] = (
+    dict.fromkeys(("name", "statement", "kind", "evidence", "edition", "level", "severity"), (str,))
+    | dict.fromkeys(("witness", "tight", "note", "error"), (str,))
+    | dict.fromkeys(("erratum", "condition"), (str, type(None)))
+    | dict.fromkeys(("expected", "holds"), (bool,))
+    | {"seed": (int,), "numbers": (dict,)}
+)
+"""The types of the fields of a result that was stored: a store may hold anything."""
+
+
 def plain(value: object) -> Number:
-    """What JSON can hold: numpy scalars as numbers; exact numbers, balls, infinities as text."""
+    """What JSON can hold: numpy scalars, exact numbers and the upper ends of balls as numbers; infinities as text."""
     if hasattr(value, "item"):
         value = value.item()
+    if is_exact(value) and not isinstance(value, int):
+        value = shown(value)  # type: ignore[arg-type]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value if isinstance(value, (int, float, str)) else str(value)
 
 
+def shown(value: Ratio) -> float:
+    """A number for display: the upper end of a ball or an exact number, rounded to the nearest float."""
+    return float(upper(value)) if is_exact(value) else float(value)
+
+
 def check(
     statement: str,
     *,
-    kind: Kind,
+    kind: Evidence,
     edition: Edition = "corrected",
     level: Level = "quick",
     erratum: str | None = None,
     condition: str | None = None,
+    mutants: Mutants = (),
 ) -> Callable[[CheckFunction], CheckFunction]:
-    """Mark a function of a seed as a check of `statement` (an id of `paper.toml`).
+    """Mark a function of a seed as a check of `statement` (an id of `paper.toml`), with the evidence that it gives.
 
     `erratum` names the defect that makes the printed claim fail: with edition="printed" the check is then expected
     *not* to hold; with another edition it is a check of the repair, and expected to hold.
-    `condition` says under which extra hypothesis the claim holds.
+    `condition` says under which extra hypothesis the claim, as corrected, holds: clauses apart by "; ". One that an
+    erratum names is written as its `regime`.
+    `mutants` are broken parts that it must notice (`audit.checks.mutants`), at least one; a function that is several
+    checks names them once, in the lowest.
     """
-    if kind not in KINDS or level not in LEVELS:
-        raise ValueError(f"kind = {kind!r} must be one of {KINDS} and level = {level!r} one of {LEVELS}")
-    if kind == "counterexample" and erratum and edition != "printed":
+    if not isinstance(kind, EVIDENCE):
+        names = ", ".join(t.__name__ for t in EVIDENCE)
+        raise ValueError(f"kind = {kind!r} must be one of {names}, with its domain")
+    if level not in LEVELS:
+        raise ValueError(f"level = {level!r} must be one of {LEVELS}")
+    if isinstance(kind, Refutation) and erratum and edition != "printed":
         raise ValueError(f"edition = {edition!r}: the counterexample of {erratum} is to the text as printed; say so")
 
     def mark(function: CheckFunction) -> CheckFunction:
         name = f"{function.__module__.removeprefix('audit.checks.')}.{function.__name__}"
-        described = Check(name, statement, kind, edition, level, erratum, condition, function)
-        setattr(function, MARK, (*getattr(function, MARK, ()), described))
+        marked: tuple[Check, ...] = getattr(function, MARK, ())
+        caught = mutants or (marked[-1].mutants if marked else ())
+        if not caught:
+            raise ValueError(
+                f"mutants = (): {name} must name something broken that it notices; a check that cannot fail is none"
+            )
+        described = Check(name, statement, kind, edition, level, erratum, condition, function, caught)
+        setattr(function, MARK, (*marked, described))
         return function
 
     return mark
+
+
+MACHINERY = (
+    "evidence",
+    "framework",
+    "job",
+    "mended",
+    "mutants",
+    "proofs",
+    "purity",
+    "resolution",
+    "results",
+    "scale",
+    "strategies",
+)
+"""The modules of `audit.checks` that hold no check."""
 
 
 def collect() -> list[Check]:
     """All checks, in the order of the section modules and of their definition."""
     found: list[Check] = []
     for info in pkgutil.iter_modules(audit.checks.__path__):
-        if info.name in ("framework", "job", "results"):
+        if info.name in MACHINERY:
             continue
         module = importlib.import_module(f"audit.checks.{info.name}")
         for value in vars(module).values():
@@ -272,18 +343,18 @@ def run_one(check: Check, seed: int) -> CheckResult:
     error = ""
     try:
         outcome = check.function(own_seed)
-        result = _result(check, outcome, own_seed)
-        error = _contradiction(outcome)
+        result = result_of(check, outcome, own_seed)
+        error = _contradiction(outcome) or _impostor(check, outcome)
     except Exception as exception:  # noqa: BLE001 - any failure of a check is a result
         where = traceback.extract_tb(exception.__traceback__)[-1]
         error = f"{type(exception).__name__}: {exception} ({where.name})"
-        result = _result(check, Outcome(holds=False), own_seed)
+        result = result_of(check, Outcome(holds=False), own_seed)
     return replace(result, error=error, seconds=round(time.perf_counter() - start, 3))
 
 
 def failed(check: Check, seed: int, error: str) -> CheckResult:
     """The result of a check that could not be run to its end."""
-    return replace(_result(check, Outcome(holds=False), seed_of(check, seed)), error=error)
+    return replace(result_of(check, Outcome(holds=False), seed_of(check, seed)), error=error)
 
 
 def fresh_state(seed: int) -> None:
@@ -300,11 +371,13 @@ def fresh_state(seed: int) -> None:
     mpmath.mp.prec = 53
 
 
-def _result(check: Check, outcome: Outcome, own_seed: int) -> CheckResult:
+def result_of(check: Check, outcome: Outcome, own_seed: int) -> CheckResult:
+    """What a check found, with everything that it says of itself."""
     return CheckResult(
         name=check.name,
         statement=check.statement,
         kind=check.kind,
+        evidence=str(check.evidence),
         edition=check.edition,
         level=check.level,
         erratum=check.erratum,
@@ -312,7 +385,7 @@ def _result(check: Check, outcome: Outcome, own_seed: int) -> CheckResult:
         condition=check.condition,
         expected=check.expected,
         holds=bool(outcome.holds),
-        ratio=None if outcome.ratio is None else float(outcome.ratio),
+        ratio=None if outcome.ratio is None else shown(outcome.ratio),
         witness=str(outcome.witness),
         numbers={str(key): plain(value) for key, value in outcome.numbers.items()},
         tight=outcome.tight,
@@ -335,157 +408,18 @@ ROUNDING = 1e-9
 
 def _contradiction(outcome: Outcome) -> str:
     """Why an outcome cannot be believed: it says that a claim holds beside a ratio that says otherwise."""
-    if outcome.ratio is not None and math.isnan(float(outcome.ratio)):
+    if outcome.ratio is None:
+        return ""
+    ratio, room = (upper(outcome.ratio), 0.0) if is_exact(outcome.ratio) else (float(outcome.ratio), ROUNDING)
+    if ratio != ratio:
         return "the outcome contradicts itself: its ratio is not a number"
-    if outcome.holds and outcome.ratio is not None and float(outcome.ratio) > 1 + ROUNDING:
-        return f"the outcome contradicts itself: it holds with ratio {float(outcome.ratio):.12g} > 1"
+    if outcome.holds and ratio > 1 + room:
+        return f"the outcome contradicts itself: it holds with ratio {float(ratio):.12g} > 1"
     return ""
 
 
-# -------------------------------------------------------------------------------------------- verdicts
-
-Grade: TypeAlias = Literal[
-    "holds", "loose", "conditional", "refuted", "unrepaired", "searched", "cited", "unexpected", "unchecked"
-]
-GRADES: tuple[Grade, ...] = get_args(Grade)
-PROOF = "/proof"
-"""How the place inside a statement that is its proof is named."""
-PROOFS: tuple[Kind, ...] = ("exact", "certified")
-"""The kinds of check that may say "holds"."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What is known of one statement: the class, for colours and comparison, and the sentence.
-
-    `remarks` is what the sentence says beside the class: conditions, constants, what stands in the way.
-    """
-
-    grade: Grade
-    text: str
-    errata: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
-
-
-def judge(results: Sequence[CheckResult]) -> Verdict:
-    """The verdict on one statement, from the checks about it that ran.
-
-    A check that came out otherwise than recorded beats everything; then refutation; then conditions; then "holds",
-    which needs an exact or certified check of the text itself (not of our tighter variant). Searching without
-    finding is said in those words, with the power of the search where it is known. An erratum that is a slip of the
-    pen refutes nothing: the rest of the checks decide, and the slip is named. Nor does a step that fails inside the
-    printed proof refute the statement.
-    """
-    text = [r for r in results if r.edition != "tight"]
-    unexpected = [r.name for r in results if not r.as_recorded]
-    if unexpected:
-        return Verdict("unexpected", f"UNEXPECTED: {', '.join(unexpected)}", remarks=tuple(unexpected))
-    slips = _errata(r for r in text if r.is_slip)
-    rest = [r for r in text if not r.is_slip]
-    steps = _proof_steps(rest)
-    found = _substance([r for r in rest if r not in steps])
-    if steps:
-        failing = _errata(steps)
-        found = _with_remark(found, f"not by its printed proof ({', '.join(failing)})", failing)
-    if not slips:
-        return found
-    if found.grade == "unchecked":
-        remark = f"but of {'a slip' if len(slips) == 1 else 'slips'} ({', '.join(slips)})"
-        return Verdict("unchecked", f"no check yet {remark}", slips, (f"no check {remark}",))
-    words = "a slip is" if len(slips) == 1 else "slips are"
-    return _with_remark(found, f"once {words} corrected ({', '.join(slips)})", slips)
-
-
-def _with_remark(verdict: Verdict, remark: str, errata: Sequence[str]) -> Verdict:
-    """The verdict with one more thing to say, and the errata that this is about."""
-    named = in_order([*verdict.errata, *errata])
-    return Verdict(verdict.grade, f"{verdict.text}, {remark}", named, (*verdict.remarks, remark))
-
-
-def _proof_steps(text: Sequence[CheckResult]) -> list[CheckResult]:
-    """The refuted steps of a statement's proof, where more than the proof is judged."""
-    if all(r.statement.endswith(PROOF) for r in text):
-        return []
-    return [r for r in text if r.statement.endswith(PROOF) and not r.expected]
-
-
-def _substance(text: Sequence[CheckResult]) -> Verdict:
-    """The verdict on what a statement says, slips of the pen aside."""
-    if not text:
-        return Verdict("unchecked", "no check yet")
-    if any(not r.expected for r in text):
-        return _refuted(text)
-    if all(r.kind == "cited" for r in text):
-        return Verdict("cited", "cited")
-    if any(r.kind in PROOFS for r in text):
-        return _proved(text)
-    return _searched(text)
-
-
-def _refuted(results: Sequence[CheckResult]) -> Verdict:
-    """Refuted as printed; "corrected" is said only if a check of the corrected text ran and held."""
-    errata = _errata(r for r in results if not r.expected)
-    named = ", ".join(errata)
-    repaired = [r for r in results if r.edition == "corrected" and r.kind != "cited"]
-    if not repaired:
-        remark = "correction not checked"
-        return Verdict("unrepaired", f"refuted as printed ({named}), {remark}", errata, (remark,))
-    text = f"refuted as printed → corrected ({named})"
-    if conditions := _conditions(repaired):
-        return Verdict("refuted", f"{text}, if {conditions}", errata, (f"the correction holds if {conditions}",))
-    return Verdict("refuted", text, errata)
-
-
-def _errata(results: Iterable[CheckResult]) -> tuple[str, ...]:
-    return in_order({r.erratum for r in results if r.erratum})
-
-
-def in_order(errata: Iterable[str]) -> tuple[str, ...]:
-    """Ids of errata as they are listed."""
-    return tuple(sorted(errata, key=inventory.erratum_order))
-
-
-def _proved(results: Sequence[CheckResult]) -> Verdict:
-    tight = "; ".join(dict.fromkeys(r.tight for r in results if r.tight))
-    if conditions := _conditions(results):
-        remarks = (f"only if {conditions}", *([f"loose ({tight})"] if tight else []))
-        return Verdict("conditional", f"holds {'; '.join(remarks)}", remarks=remarks)
-    return Verdict("loose", f"holds, loose ({tight})", remarks=(tight,)) if tight else Verdict("holds", "holds")
-
-
-def _searched(results: Sequence[CheckResult]) -> Verdict:
-    """What a search without a find is worth: how near it came, and what it would have seen."""
-    ratios = [r.ratio for r in results if r.ratio is not None]
-    powers = [r.would_detect for r in results if r.would_detect is not None]
-    condition = f"if {conditions}" if (conditions := _conditions(results)) else ""
-    nearest = f"largest ratio {max(ratios):.3g}" if ratios else ""
-    power = f"would have seen ε ≥ {max(powers):.3g} with probability 0.95" if powers else ""
-    text = (
-        "no violation found"
-        + (f" {condition}" if condition else "")
-        + (f" ({nearest})" if nearest else "")
-        + (f"; {power}" if power else "")
-    )
-    return Verdict("searched", text, remarks=tuple(filter(None, (condition, nearest, power))))
-
-
-def _conditions(results: Sequence[CheckResult]) -> str:
-    return "; ".join(sorted({r.condition for r in results if r.condition}))
-
-
-def verdict(results: Sequence[CheckResult]) -> str:
-    """The verdict on one statement in words."""
-    return judge(results).text
-
-
-def by_statement(results: Iterable[CheckResult]) -> dict[str, list[CheckResult]]:
-    """Results grouped by statement, in order of first appearance."""
-    grouped: dict[str, list[CheckResult]] = {}
-    for result in results:
-        grouped.setdefault(result.statement, []).append(result)
-    return grouped
-
-
-def verdicts(results: Iterable[CheckResult]) -> dict[str, str]:
-    """The verdict on each statement that has a result."""
-    return {statement: verdict(group) for statement, group in by_statement(results).items()}
+def _impostor(check: Check, outcome: Outcome) -> str:
+    """Why an outcome is not of the kind that its check says: a float decided, or may have."""
+    if check.kind in RIGOROUS and outcome.ratio is not None and not is_exact(outcome.ratio):
+        return f"the check says {check.kind}, but its ratio {outcome.ratio!r} is rounded; give a Fraction or a ball"
+    return ""

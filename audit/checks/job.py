@@ -28,7 +28,8 @@ from audit.checks.framework import (
     run_one,
     select,
 )
-from audit.checks.results import Report, held_by
+from audit.checks.results import Report, inventory
+from audit.checks.scale import bearing
 from audit.runtime.errors import InputError
 from audit.runtime.files import write_atomically
 from audit.runtime.pool import Pool
@@ -42,7 +43,7 @@ from audit.runtime.worker import WorkersLost
 def plan(level: Level, only: Sequence[str] = ()) -> list[Check]:
     """The checks to run; an id that no check knows is refused, with the nearest one."""
     checks = collect()
-    places = {c.name: held_by(c.statement) for c in checks}
+    places = {c.name: bearing(c.statement, c.shows, inventory()) for c in checks}
     known = {x for c in checks for x in (*places[c.name], c.erratum, c.name) if x}
     for name in only:
         if name not in known:
@@ -58,7 +59,7 @@ def new_report(level: Level, seed: int, checks: Sequence[Check], only: Sequence[
     """An empty report of a plan."""
     available: dict[str, int] = {}
     for one in select(collect(), level):
-        for id in held_by(one.statement):
+        for id in bearing(one.statement, one.shows, inventory()):
             available[id] = available.get(id, 0) + 1
     return Report(level, seed, {c.name: c.statement for c in checks}, available, sorted(only))
 
@@ -119,7 +120,7 @@ class _ByName:
 
 def _by_name(check: Check) -> Check:
     """The check as it travels to another process."""
-    return replace(check, function=_ByName(check.function.__module__, check.function.__name__))
+    return replace(check, function=_ByName(check.function.__module__, check.function.__name__), mutants=())
 
 
 def _run_check(seed: int, check: Check) -> CheckResult:

@@ -7,13 +7,15 @@ page is drawn, a statement traced and a record compared without the pool, the st
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import audit.checks
-from audit.checks.framework import CheckResult, Level, Verdict, judge
+from audit.checks.framework import CheckResult, Level
+from audit.checks.scale import Grade, Verdict, by_place, judge
 from audit.runtime.code_mark import code_mark
 from audit.runtime.errors import InputError
 from audit.runtime.files import write_atomically
@@ -34,6 +36,8 @@ class Standing:
     verdict: Verdict
     ran: int
     of: int
+    basis: str = ""
+    """What the proof of the text rests on: how many of its steps a machine replays."""
 
     @property
     def whole(self) -> bool:
@@ -42,15 +46,19 @@ class Standing:
 
     @property
     def text(self) -> str:
-        """The verdict in words; one that rests on a part of the checks says so."""
-        return self.verdict.text if self.whole else f"{self.verdict.text} ({self.ran} of {self.of} checks)"
+        """The verdict in words, and what it rests on; one that rests on a part of the checks says so."""
+        words = f"{self.verdict.text}; {self.basis}" if self.basis else self.verdict.text
+        return words if self.whole else f"{words} ({self.ran} of {self.of} checks)"
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""
         return {
             "verdict": self.text,
             "grade": self.verdict.grade,
+            "kinds": list(self.verdict.kinds),
+            "corrected": self.verdict.corrected,
             "errata": list(self.verdict.errata),
+            "basis": self.basis,
             "ran": self.ran,
             "of": self.of,
         }
@@ -98,14 +106,18 @@ class Report:
     def standings(self) -> dict[str, Standing]:
         """The verdict on each statement, and on each place inside one, that this run is about.
 
-        What is found at a place (a line of an algorithm, a row of a table) counts for what holds it as well.
+        What is found at a place (a line of an algorithm, a row of a table) counts for what holds it as well, and what
+        shows an erratum counts for all that the erratum names; of a run that is limited (`only`) what it is not about
+        is left out.
         """
-        grouped: dict[str, list[CheckResult]] = {id: [] for name in self.planned.values() for id in held_by(name)}
-        for result in self.ordered():
-            for id in held_by(result.statement):
-                grouped[id].append(result)
+        known = inventory()
+        found_at = by_place(self.ordered(), known)
+        planned = dict.fromkeys(id for name in self.planned.values() for id in held_by(name))
+        others = [id for id in found_at if not self.only or id in self.only]
+        grouped = {id: found_at.get(id, []) for id in (*planned, *others)}
+        found = {id: judge(id, group, known) for id, group in grouped.items()}
         return {
-            id: Standing(judge(group), len(group), max(self.available.get(id, 0), len(group)))
+            id: Standing(found[id], len(group), max(self.available.get(id, 0), len(group)), basis_of(id, found[id]))
             for id, group in grouped.items()
         }
 
@@ -132,6 +144,7 @@ class Report:
             "seed": self.seed,
             "only": self.only,
             "code": self.code,
+            "text": inventory().paper.sha256,
             "complete": self.complete,
             "planned": self.planned,
             "available": self.available,
@@ -149,10 +162,32 @@ def inventory() -> Inventory:
         raise InputError(str(error)) from None
 
 
+def basis_of(id: str, verdict: Verdict) -> str:
+    """What a verdict rests on, in words: the steps of the proof that a machine replays; of a refuted text, of its
+    correction. A text that is said to hold and has no proof in the ledger rests on instances.
+    """
+    from audit.checks.proofs.ledger import basis
+
+    if verdict.grade in ("unexpected", "unchecked", "cited"):
+        return ""
+    found = basis(id)
+    if not found.steps:
+        return str(found) if verdict.grade in ("holds", "loose", "misprint", "conditional", "unproved") else ""
+    return f"the correction: {found}" if verdict.grade in ("false", "edge") else str(found)
+
+
 def held_by(id: str) -> tuple[str, ...]:
     """An id, and the statement, algorithm or table that it is a place of, if it is one."""
-    entry = inventory().find(id)
-    return (id,) if entry is None or entry.id == id else (id, entry.id)
+    return inventory().places_of(id)
+
+
+def tally(grades: Mapping[str, Grade]) -> Counter[Grade]:
+    """How many of the paper's numbered statements have each grade, of those that have one.
+
+    Every count of verdicts (README, report, terminal) is this one: definitions, lemmas, propositions, theorems,
+    corollaries and remarks, each once. Algorithms, equations, tables and sections have verdicts and are not counted.
+    """
+    return Counter(grades[one.id] for one in inventory().statements if one.id in grades)
 
 
 # ------------------------------------------------------------------------------------------- the record
@@ -178,12 +213,28 @@ def record_of(report: Report) -> dict[str, Any]:
         "seed": report.seed,
         "verdicts": {id: s.text for id, s in standings.items()},
         "grades": {id: s.verdict.grade for id, s in standings.items()},
+        "kinds": {id: list(s.verdict.kinds) for id, s in standings.items() if s.verdict.kinds},
         "errata": {id: list(s.verdict.errata) for id, s in standings.items() if s.verdict.errata},
-        "results": [
-            {"name": r.name, "statement": r.statement, "kind": r.kind, "edition": r.edition, "holds": r.holds}
-            for r in sorted(report.results, key=lambda r: r.name)
-        ],
+        "results": [_recorded(r) for r in sorted(report.results, key=lambda r: r.name)],
     }
+
+
+DIGITS = 9
+"""Significant digits of a number that is recorded: fewer than those in which machines differ."""
+
+
+def _recorded(result: CheckResult) -> dict[str, Any]:
+    """What is recorded of a check, with its numbers: they depend on the seed alone, and a test compares them."""
+    data = result.to_json()
+    numbers = {name: _rounded(value) for name, value in data["numbers"].items()}
+    about = {key: data[key] for key in ("name", "statement", "kind", "edition", "holds", "tight")}
+    measured = {key: _rounded(data[key]) for key in ("ratio", "would_detect")}
+    shown = {"witness": data["witness"], "note": data["note"]} if result.shows else {}
+    return about | measured | shown | {"numbers": numbers}
+
+
+def _rounded(value: Any) -> Any:
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
 def write_record(report: Report) -> None:

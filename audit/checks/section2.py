@@ -5,7 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
+from audit.checks.evidence import Enclosed, Searched, largest
 from audit.checks.framework import Figure, Outcome, check
+from audit.checks.mutants import scaled
 from reference.numerics.numbers import Ball, Float64, Numbers, Real, Vector
 from reference.privacy import advanced_composition, advanced_composition_tanh, kov_delta, kov_epsilon
 from reference.setting.sets import Box, FeasibleSet, L2Ball, Simplex, l1_ball
@@ -20,23 +22,32 @@ GRID = [
 """(ε, k, δ') over which Lemma 1 is compared with the exact composition."""
 
 
-@check("lem:adv_comp", kind="certified", edition="printed")
+@check(
+    "lem:adv_comp",
+    kind=Enclosed("120 points (ε, k, δ'), δ = 0"),
+    edition="printed",
+    mutants=(scaled("reference.privacy.composition.advanced_composition", "1/2"),),
+)
 def advanced_composition_covers_the_exact_one(seed: int) -> Outcome:
     """Pure mechanisms: the exact δ of k-fold composition at the lemma's ε' is at most δ', on the whole grid."""
     K = Ball(128)
-    worst, where = 0.0, ""
+    shares = []
     for epsilon, k, delta in GRID:
         total = advanced_composition(K, epsilon, 0, k, delta)[0]
         exact = kov_delta(K, total, epsilon, k)
-        if not K.le(exact, K(delta)):
-            return Outcome(False, witness=f"ε = {epsilon}, k = {k}, δ' = {delta}")
-        share = K.to_float(exact / K(delta))
-        if share > worst:
-            worst, where = share, f"ε = {epsilon}, k = {k}, δ' = {delta}"
-    return Outcome(True, ratio=worst, witness=where, tight="ε·tanh(ε/2) for ε(e^ε − 1) as the mean loss of a step")
+        shares.append((exact / K(delta), f"ε = {epsilon}, k = {k}, δ' = {delta}"))
+    worst, where = largest(shares)
+    return Outcome(
+        worst <= 1, ratio=worst, witness=where, tight="ε·tanh(ε/2) for ε(e^ε − 1) as the mean loss of a step"
+    )
 
 
-@check("lem:adv_comp", kind="certified", edition="tight")
+@check(
+    "lem:adv_comp",
+    kind=Enclosed("120 points (ε, k, δ'), δ = 0"),
+    edition="tight",
+    mutants=(scaled("reference.privacy.composition.advanced_composition_tanh", "3/4"),),
+)
 def tanh_form_covers_the_exact_composition(seed: int) -> Outcome:
     """The same with the mean loss ε·tanh(ε/2), and what the printed form costs beside it and beside the optimum."""
     K = Ball(128)
@@ -44,10 +55,9 @@ def tanh_form_covers_the_exact_composition(seed: int) -> Outcome:
     for epsilon, k, delta in GRID:
         total = advanced_composition_tanh(K, epsilon, 0, k, delta)[0]
         exact = kov_delta(K, total, epsilon, k)
-        if not K.le(exact, K(delta)):
-            return Outcome(False, witness=f"ε = {epsilon}, k = {k}, δ' = {delta}")
-        shares.append(K.to_float(exact / K(delta)))
-    return Outcome(True, ratio=max(shares), figures=(composition_figure(),))
+        shares.append((exact / K(delta), f"ε = {epsilon}, k = {k}, δ' = {delta}"))
+    worst, where = largest(shares)
+    return Outcome(worst <= 1, ratio=worst, witness=where, figures=(composition_figure(),))
 
 
 def composition_figure(epsilon: Fraction = Fraction(1, 10), delta: Fraction = Fraction(1, 10**6)) -> Figure:
@@ -77,7 +87,11 @@ SETS: tuple[FeasibleSet, ...] = (L2Ball((0, 0), 1), Box((-1, 0), (1, 1)), Simple
 """A round set, one off its centre, a flat one and one with corners on the axes."""
 
 
-@check("eqn:st-gap", kind="adversarial")
+@check(
+    "eqn:st-gap",
+    kind=Searched("200 random pairs on each of four sets, binary64"),
+    mutants=(scaled("reference.smooth.rounds.stationarity_gap", "9/10"),),
+)
 def gap_is_never_negative_and_bounds_every_direction(seed: int) -> Outcome:
     """max_v⟨g, w − v⟩ ≥ ⟨g, w − v⟩ for sampled v ∈ W, and ≥ 0 for w ∈ W; the maximum is attained by the minimiser."""
     K, generator = Float64(), Random(seed)

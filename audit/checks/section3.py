@@ -1,8 +1,7 @@
 """Checks of Section 3: Moreau smoothing, Algorithms 1, 2 and 3, Theorems 6, 7 and 9, Lemma 8.
 
 Each core is a plain function with its own arguments, so that a test can hand it a broken part and see it fail. What
-stands below "defects" is made from `reference.convex.counterexamples`: a defect of a statement is filed under the
-statement, one of its proof under `statement/proof`, which leaves the verdict on the statement itself alone.
+the paper gets wrong is shown in `audit.checks.defects`.
 """
 
 from __future__ import annotations
@@ -18,9 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.auditor.search.climb import climb
-from audit.checks.framework import Figure, Level, Outcome, check
+from audit.checks.evidence import Enclosed, Refutation, Searched, upper
+from audit.checks.framework import Figure, Outcome, check
+from audit.checks.mutants import beside, edited, replaced, scaled, unguarded
 from reference.convex import counterexamples as defects
 from reference.convex import noisy_frank_wolfe as nfw
+from reference.convex.drift import Average, average_quadrature, iterate_bound, iterate_supremum
 from reference.convex.moreau import (
     Interval,
     envelope,
@@ -42,8 +44,8 @@ from reference.convex.oracle import (
     oracle_printed,
     value_oracle,
 )
+from reference.convex.phased_noise import quadrature_sigma, tight_sigma
 from reference.convex.phased_sgd import (
-    Average,
     evaluations,
     excess_risk,
     excess_risk_closed_form,
@@ -56,18 +58,10 @@ from reference.convex.phased_sgd import (
     sigma_printed,
     step_size,
 )
-from reference.convex.sensitivity import (
-    average_quadrature,
-    iterate_bound,
-    iterate_supremum,
-    phase_deltas,
-    tight_sigma,
-    widest_pair,
-)
+from reference.convex.sensitivity import phase_deltas, widest_pair
 from reference.numerics.numbers import MP, Ball, Float64, Numbers, Vector, certify, dual_norm, largest_radius, norm
 from reference.numerics.tape import ZeroTape
 from reference.paper.editions import edition
-from reference.paper.registry import LINKS, Counterexample
 from reference.privacy import gaussian_delta
 from reference.setting.data import Example
 from reference.setting.losses import (
@@ -86,6 +80,18 @@ from reference.setting.sets import Box, L2Ball, WholeSpace, box_polytope, l1_bal
 F = Fraction
 Case = tuple[ScalarLoss, Fraction, Fraction]
 CONVEX = "ℓ is convex"
+
+MOREAU, ORACLE = "reference.convex.moreau", "reference.convex.oracle"
+PHASED, WOLFE = "reference.convex.phased_sgd", "reference.convex.noisy_frank_wolfe"
+"""Where the parts are that mutants break."""
+PHASED_ADMITS = unguarded("reference.convex.phased_noise.require_proof")
+WOLFE_ADMITS = unguarded(f"{WOLFE}.require_proof")
+"""So that too little noise is run, and not refused."""
+
+OFTEN, ALWAYS = 10_000, 100_000
+"""Losses of the longer searches of the oracle's error."""
+LOST = (4096, 16384)
+"""n at which the unsound search is shown to lose privacy."""
 
 
 # ------------------------------------------------------------------------------------------------ losses
@@ -131,7 +137,15 @@ def edge_cases(seed: int, count: int) -> list[Case]:
 # --------------------------------------------------------------------------------------- Lemmas 3 and 4
 
 
-@check("lem:moreau", kind="exact")
+@check(
+    "lem:moreau",
+    kind=Searched("49 losses, β ≤ 20, at 40 digits"),
+    mutants=(
+        scaled(f"{MOREAU}.envelope_gap", "9/10"),
+        scaled(f"{MOREAU}.prox_radius", "9/10"),
+        scaled(f"{MOREAU}.envelope_lipschitz", "9/10"),
+    ),
+)
 def moreau_lemma(seed: int) -> Outcome:
     """(a) convex, Lipschitz, smooth; (b) the derivative; (c) the gap: on exact data at 40 digits, each attained."""
     K = MP(40)
@@ -161,7 +175,12 @@ def moreau_lemma(seed: int) -> Outcome:
     )
 
 
-@check("lem:f_smoothness", kind="exact", condition=f"{CONVEX} and ⟨w, x⟩ ∈ M")
+@check(
+    "lem:f_smoothness",
+    kind=Searched("24 losses, p = 1, 3/2, 2, at 30 digits"),
+    condition=f"{CONVEX}; ⟨w, x⟩ ∈ M",
+    mutants=(scaled(f"{MOREAU}.smoothed_lipschitz", "1/2"), scaled(f"{MOREAU}.smoothed_smoothness", "1/2")),
+)
 def smoothed_loss_lemma(seed: int) -> Outcome:
     """f is L0R-Lipschitz; f_β is L0R-Lipschitz, β‖x‖_*²-smooth, within [0, L0²/(2β)] below f; norms p = 1, 3/2, 2."""
     K, rng, largest = MP(30), Random(seed), 0.0
@@ -179,10 +198,28 @@ def smoothed_loss_lemma(seed: int) -> Outcome:
                 dual_norm(K, g - g2, p) / (smoothed_smoothness(K, beta, size) * apart),
             )
             largest = max(largest, *(float(r) for r in ratios))
+        largest = max(largest, steepest_turn(K, beta, rng))
     return Outcome(largest <= 1, largest, tight="L0R for 2L0R, L0²/(2β) for 2L0²/β")
 
 
-@check("def:glm", kind="exact")
+def steepest_turn(K: Numbers, beta: Fraction, rng: Random) -> float:
+    """‖∇f_β(v) − ∇f_β(0)‖_* over the smoothness bound, ℓ = |·| at its kink, v along x: there β‖x‖_*² is attained."""
+    entries, largest = [F(rng.randint(1, 100), 100) for _ in range(3)], 0.0
+    x, peak = K.vector(entries), max(range(3), key=lambda i: entries[i])
+    for p, along in ((1, K.unit(3, peak)), (2, x)):
+        size, z, gll = dual_norm(K, x, p), Example(tuple(entries)), GLL(_always(Absolute(0)), 1, 10, p)
+        v = along * (1 / (4 * K(beta) * (along @ x)))
+        g, at_zero = (smoothed_gradient(K, gll, beta, u, z) for u in (v, K.zeros(3)))
+        bound = smoothed_smoothness(K, beta, size) * norm(K, v, p)
+        largest = max(largest, float(dual_norm(K, g - at_zero, p) / (bound + K(F(1, 10**25)))))
+    return largest
+
+
+@check(
+    "def:glm",
+    kind=Searched("36 losses, p = 1, at 30 digits"),
+    mutants=(scaled("reference.numerics.numbers.dual_norm", "9/10"),),
+)
 def generalised_linear_losses_are_lipschitz(seed: int) -> Outcome:
     """|f(v, z) − f(w, z)| ≤ L0‖x‖_*‖v − w‖, reached along a vector at which the dual norm is attained (p = 1)."""
     K, rng, largest = MP(30), Random(seed), 0.0
@@ -226,26 +263,45 @@ def _oracle_outcome(seed: int, count: int) -> Outcome:
     return Outcome(worst <= 1, worst, where, {"losses": len(todo), "exceptions": 0 if worst <= 1 else 1})
 
 
-@check("lem:oracle", kind="adversarial", erratum="E3.1")
-@check("Alg:gll_oracle", kind="adversarial", erratum="E3.1")
+@check("lem:oracle", kind=Searched("600 losses at 50 digits"), erratum="E3.1")
+@check(
+    "Alg:gll_oracle",
+    kind=Searched("600 losses at 50 digits"),
+    erratum="E3.1",
+    mutants=(scaled(f"{ORACLE}.least_exponent", "1/2"), replaced(f"{ORACLE}.oracle", f"{ORACLE}.oracle_printed")),
+)
 def oracle_meets_alpha(seed: int) -> Outcome:
     """A thousand losses at 50 digits."""
     return _oracle_outcome(seed, 600)
 
 
-@check("lem:oracle", kind="adversarial", level="standard")
+@check(
+    "lem:oracle",
+    kind=Searched("10 000 losses at 50 digits"),
+    level="standard",
+    mutants=(beside(scaled(f"{ORACLE}.least_exponent", "1/2"), replaced("audit.checks.section3.OFTEN", 120)),),
+)
 def oracle_meets_alpha_often(seed: int) -> Outcome:
     """Ten thousand losses at 50 digits."""
-    return _oracle_outcome(seed, 10_000)
+    return _oracle_outcome(seed, OFTEN)
 
 
-@check("lem:oracle", kind="adversarial", level="deep")
+@check(
+    "lem:oracle",
+    kind=Searched("100 000 losses at 50 digits"),
+    level="deep",
+    mutants=(beside(scaled(f"{ORACLE}.least_exponent", "1/2"), replaced("audit.checks.section3.ALWAYS", 120)),),
+)
 def oracle_meets_alpha_always(seed: int) -> Outcome:
     """A hundred thousand losses at 50 digits: zero exceptions."""
-    return _oracle_outcome(seed, 100_000)
+    return _oracle_outcome(seed, ALWAYS)
 
 
-@check("lem:oracle", kind="adversarial")
+@check(
+    "lem:oracle",
+    kind=Searched("104 losses at each of five n, binary64"),
+    mutants=(scaled(f"{ORACLE}.least_exponent", "1/2"),),
+)
 def oracle_in_binary64(seed: int) -> Outcome:
     """α = L0R/(n ln n), β = √n, n from 10 to 10^7; the best midpoint by value is shown beside it."""
     K = Float64()
@@ -268,6 +324,7 @@ def oracle_in_binary64(seed: int) -> Outcome:
         x_log=True,
         y_log=True,
         topic="accuracy",
+        note="Best midpoint by value: the printed text with E3.1 to E3.3 corrected; line 10 compares values (E3.4).",
         roles={"corrected, measured": ["corrected", "measured"]},
     )
     numbers = {"by value at 10^7": series["best midpoint by value"][-1][1]}
@@ -298,15 +355,25 @@ def forms_agree(todo: Sequence[Case], alpha: Fraction) -> float:
     return worst
 
 
-@check("lem:oracle", kind="certified", erratum="E3.3")
-@check("Alg:gll_oracle", kind="certified", erratum="E3.3")
+@check("lem:oracle", kind=Searched("24 losses; two forms in balls, two at 50 digits"), erratum="E3.3")
+@check(
+    "Alg:gll_oracle",
+    kind=Searched("24 losses; two forms in balls, two at 50 digits"),
+    erratum="E3.3",
+    mutants=(scaled(f"{ORACLE}.least_exponent", "1/2"), scaled(f"{MOREAU}.prox", "9/10")),
+)
 def all_forms_of_the_oracle_agree(seed: int) -> Outcome:
     """Closed form, subgradient bisection (balls), value search, best midpoint: within α of each other."""
     worst = forms_agree(cases(seed, 4), F(1, 10**6))
     return Outcome(worst <= 1, worst)
 
 
-@check("lem:oracle", kind="exact", erratum="E3.5")
+@check(
+    "lem:oracle",
+    kind=Searched("60 accuracies, one loss"),
+    erratum="E3.5",
+    mutants=(scaled(f"{ORACLE}.oracle_evaluations", 2),),
+)
 def oracle_asks_exactly(seed: int) -> Outcome:
     """⌈log2(L0R/α)⌉ subgradients a call, no value, for α from 1e-15 to just below 4L0R."""
     K, rng, ok = MP(40), Random(seed), True
@@ -347,7 +414,12 @@ def climbed_sensitivity(
     return best.value / float(iterate_supremum(K, eta, T, p)), best.x
 
 
-@check("thm:l2_glm", kind="adversarial", edition="tight")
+@check(
+    "thm:l2_glm",
+    kind=Searched("a climb over data in ℝ², T = 2 and 5"),
+    edition="tight",
+    mutants=(scaled("reference.convex.drift.iterate_supremum", "9/10"),),
+)
 def sensitivity_by_quadrature(seed: int) -> Outcome:
     """A climb over all data in ℝ² does not pass 2η√((L0R − α')² + α'²(T − 1)), and reaches it."""
     worst = max(climbed_sensitivity(oracle, T, alpha, seed, 400)[0] for T, alpha in ((2, F(1, 3)), (5, F(1, 8))))
@@ -358,7 +430,16 @@ def sensitivity_by_quadrature(seed: int) -> Outcome:
     )
 
 
-@check("thm:l2_glm", kind="adversarial", edition="tight", level="standard")
+@check(
+    "thm:l2_glm",
+    kind=Searched("the widest pair at n = 64, 1024, 4096"),
+    edition="tight",
+    level="standard",
+    mutants=(
+        scaled("reference.convex.drift.iterate_supremum", "9/10"),
+        scaled("reference.convex.drift.average_quadrature", "9/10"),
+    ),
+)
 def sensitivity_against_both_bounds(seed: int) -> Outcome:
     """The widest pair of one whole phase: iterates and average over their bounds, n from 64 to 4096."""
     K, numbers, worst = Float64(), {}, 0.0
@@ -373,7 +454,12 @@ def sensitivity_against_both_bounds(seed: int) -> Outcome:
     return Outcome(worst <= 1 + 1e-9, min(worst, 1.0) if worst <= 1 + 1e-9 else worst, numbers=numbers)
 
 
-@check("thm:l2_glm", kind="adversarial", edition="tight")
+@check(
+    "thm:l2_glm",
+    kind=Searched("one pair, n = 1024, binary64"),
+    edition="tight",
+    mutants=(beside(scaled("reference.convex.phased_noise.quadrature_sigma", "9/10"), PHASED_ADMITS),),
+)
 def privacy_on_the_widest_pair(seed: int) -> Outcome:
     """δ(1) of the corrected algorithm with tight noise on the widest pair, n = 1024: below δ, and within a factor 3."""
     K, n, delta = Float64(), 1024, F(1, 10**6)
@@ -384,7 +470,7 @@ def privacy_on_the_widest_pair(seed: int) -> Outcome:
         L2Ball([0, 0], F(1, 2)),
         epsilon=1,
         delta=delta,
-        sigma=tight_sigma(K, 1, delta, drift="quadrature"),
+        sigma=quadrature_sigma,
     )
     shift = defects.measured_shift(p, oracle, 1e-12)
     printed = defects.measured_shift(replace(p, sigma=sigma_printed), oracle, 1e-12)
@@ -397,51 +483,72 @@ PRIVACY_GRID = ((F(1), F(1, 10**6)), (F(1, 10), F(1, 10**12)), (F(3), F(1, 10**5
 """(ε, δ): the usual one, two far ones, and a δ beyond 1/e."""
 
 
-def largest_spent(n: int, noise: str) -> float:
+def largest_spent(n: int, noise: str) -> Fraction:
     """max over (ε, δ), settings and phases of δ_G(ε, Δ_k/σ_k)/δ, as the upper end of a ball."""
     B, worst = Ball(160), F(0)
     for (epsilon, delta), W in itertools.product(PRIVACY_GRID, (L2Ball([0, 0], 1), WholeSpace(2))):
         p = phased_parameters(B, n, GLL(Absolute, 1, 1), W, epsilon=epsilon, delta=delta)
-        p = replace(p, sigma=tight_sigma(B, epsilon, delta)) if noise == "tight" else p
-        worst = max(worst, *((d.mid + d.rad) / delta for d in phase_deltas(B, p)))
-    return float(worst)
+        p = replace(p, sigma=tight_sigma) if noise == "tight" else p
+        worst = max(worst, *(upper(d) / delta for d in phase_deltas(B, p)))
+    return worst
 
 
-@check("thm:l2_glm", kind="certified", erratum="E3.10", condition=f"{CONVEX}, n ≥ 2, η_1βR² ≤ 2")
-@check("thm:l2_glm_unconstrained", kind="certified", condition=f"{CONVEX}, n ≥ 2")
+@check(
+    "thm:l2_glm",
+    kind=Enclosed("n = 2, 6, 1000, 10^6; four (ε, δ); two sets; every phase"),
+    erratum="E3.10",
+    condition=f"{CONVEX}; n ≥ 2",
+)
+@check(
+    "thm:l2_glm_unconstrained",
+    kind=Enclosed("n = 2, 6, 1000, 10^6; four (ε, δ); two sets; every phase"),
+    condition=f"{CONVEX}; n ≥ 2",
+    mutants=(beside(scaled(f"{PHASED}.sigma_printed", "1/4"), PHASED_ADMITS),),
+)
 def phased_sgd_is_private(seed: int) -> Outcome:
     """Printed σ_k, corrected β: δ of every phase on balls, n from 2 to 10^6."""
     worst = max(largest_spent(n, "printed") for n in (2, 6, 1000, 10**6))
     return Outcome(worst <= 1, worst)
 
 
-@check("thm:l2_glm", kind="certified", edition="tight")
+@check(
+    "thm:l2_glm",
+    kind=Searched("n = 2, 1000; four (ε, δ): δ is used up, which no ball decides"),
+    edition="tight",
+    mutants=(beside(scaled("reference.convex.phased_noise.tight_sigma", "9/10"), PHASED_ADMITS),),
+)
 def tight_noise_is_private(seed: int) -> Outcome:
     """σ_k = Δ_k/μ*: δ is used up and not passed (the ball around μ* is 1e-30 wide)."""
     worst = max(largest_spent(n, "tight") for n in (2, 1000))
     return Outcome(
-        worst <= 1 + 1e-12,
-        min(worst, 1.0) if worst <= 1 + 1e-12 else worst,
+        worst <= 1 + F(1, 10**12),
+        min(worst, F(1)) if worst <= 1 + F(1, 10**12) else worst,
         tight="3.5 times less noise at (1, 1e-6)",
     )
 
 
-@check("Alg:phased", kind="certified", erratum="E3.14")
+@check(
+    "Alg:phased",
+    kind=Enclosed("one run, n = 1024, d = 20"),
+    erratum="E3.14",
+    mutants=(scaled(f"{PHASED}.evaluations", 2),),
+)
 def phased_sgd_in_balls(seed: int) -> Outcome:
     """The run without noise at n = 1024, d = 20 in balls: radius ≤ 1e-20, subgradients counted exactly."""
     rng, n, d = Random(seed), 1024, 20
     data = []
     for _ in range(n):
-        x = [rng.gauss(0, 1) for _ in range(d)]
-        data.append(Example(tuple(v / math.hypot(*x) for v in x), rng.uniform(-0.3, 0.3)))
+        x = [rng.randint(-99, 99) for _ in range(d)]
+        length = math.isqrt(sum(v * v for v in x)) + 1
+        data.append(Example(tuple(F(v, length) for v in x), F(rng.randint(-300, 300), 1000)))
     B = Ball(192)
     p = phased_parameters(B, n, GLL(Absolute, 1, 1), L2Ball([0] * d, F(1, 2)), epsilon=1, delta="1e-6")
     run = phased_sgd(B, tuple(data), p, ZeroTape())
-    radius = float(largest_radius(run.w))
+    radius, least = largest_radius(run.w), F(1, 10**20)
     counted = run.count.subgradients == evaluations(B, p) and run.count.calls == sum(phase_lengths(n))
     return Outcome(
-        radius <= 1e-20 and counted,
-        radius / 1e-20,
+        radius <= least and counted,
+        radius / least,
         numbers={"radius": radius, "subgradients": run.count.subgradients},
     )
 
@@ -470,8 +577,16 @@ def exact_phase_risk(spread: float, start: float, T: int, average: str, beta: fl
     return float(total / 2**T - risk(0.0))
 
 
-@check("lem:phase_bound", kind="exact", condition=CONVEX)
-@check("lem:phase_bound/proof", kind="exact")
+@check(
+    "lem:phase_bound",
+    kind=Searched("2^8 label sequences, twelve phases; 5 n × 4 distances, binary64"),
+    condition=CONVEX,
+)
+@check(
+    "lem:phase_bound/proof",
+    kind=Searched("2^8 label sequences, twelve phases; 5 n × 4 distances, binary64"),
+    mutants=(scaled(f"{PHASED}.phase_bound_printed", "9/10"), scaled(f"{PHASED}.phase_bound", "1/100")),
+)
 def phase_lemma(seed: int) -> Outcome:
     """Exact expectations of a phase against the bound with constants, and that against the printed one, everywhere."""
     K, ratio, printed = Float64(), 0.0, 0.0
@@ -496,20 +611,28 @@ def phase_lemma(seed: int) -> Outcome:
     )
 
 
-@check("thm:l2_glm", kind="exact")
-@check("thm:l2_glm/proof", kind="exact", erratum="E3.17")
-@check("eq:un_ex_risk", kind="exact")
+@check("thm:l2_glm", kind=Searched("n = 2^j for six j, three d, one (ε, δ), binary64"))
+@check("thm:l2_glm/proof", kind=Searched("n = 2^j for six j, three d, one (ε, δ), binary64"), erratum="E3.17")
+@check(
+    "eq:un_ex_risk",
+    kind=Searched("n = 2^j for six j, three d, one (ε, δ), binary64"),
+    mutants=(
+        scaled(f"{PHASED}.excess_risk_closed_form", "9/10"),
+        scaled(f"{PHASED}.excess_risk", "1/2"),
+        scaled(f"{PHASED}.excess_risk_unconstrained", 2),
+    ),
+)
 def risk_of_phased_sgd(seed: int) -> Outcome:
     """The sum of the phases against (100/3)√d/(ρn) + (38/3)/√n + …; a linear loss against it; Theorem 7 with 35."""
-    K, closed, linear, free = Float64(), 0.0, 0.0, 0.0
+    K, M, closed, linear, free = Float64(), MP(40), 0.0, 0.0, 0.0
     for j, d in itertools.product((1, 2, 6, 10, 16, 24), (1, 10, 100)):
-        p = phased_parameters(K, 2**j, GLL(Absolute, 1, 1), L2Ball([0] * d, F(1, 2)), epsilon=1, delta="1e-6")
-        closed = max(closed, excess_risk(K, p) / excess_risk_closed_form(K, p))
-        q = phased_parameters(K, 2**j, GLL(Absolute, 1, 1), WholeSpace(d), epsilon=1, delta="1e-6", rank=d)
+        p = phased_parameters(M, 2**j, GLL(Absolute, 1, 1), L2Ball([0] * d, F(1, 2)), epsilon=1, delta="1e-6")
+        closed = max(closed, float(excess_risk(M, p) / excess_risk_closed_form(M, p)))
+        q = phased_parameters(M, 2**j, GLL(Absolute, 1, 1), WholeSpace(d), epsilon=1, delta="1e-6", rank=d)
         rho = 1 / (2 * math.sqrt(math.log(1e6)))
         for r in (0.1, 1.0, 10.0):
             rate = (r * r + 1) * (math.sqrt(d) / (rho * 2**j) + 2 ** (-j / 2))
-            free = max(free, excess_risk_unconstrained(K, q, r) / (35 * rate))
+            free = max(free, float(excess_risk_unconstrained(M, q, r)) / (35 * rate))
     for n in (16, 64, 256, 1024):
         gll = GLL(lambda y: PiecewiseLinear([], [1]), 1, 1)
         p = phased_parameters(K, n, gll, Box([0], [1]), epsilon=F(37, 10), delta="1e-6", start=[1])
@@ -521,7 +644,12 @@ def risk_of_phased_sgd(seed: int) -> Outcome:
     )
 
 
-@check("thm:l2_glm_unconstrained", kind="exact", erratum="E3.23")
+@check(
+    "thm:l2_glm_unconstrained",
+    kind=Searched("three n, three comparators, binary64"),
+    erratum="E3.23",
+    mutants=(scaled(f"{PHASED}.excess_risk_unconstrained", "1/2"),),
+)
 def comparator_instead_of_minimiser(seed: int) -> Outcome:
     """Logistic data without a minimiser, no noise: the excess over comparators at 1, 5, 20 is below the bound."""
     K, worst = Float64(), 0.0
@@ -534,7 +662,12 @@ def comparator_instead_of_minimiser(seed: int) -> Outcome:
     return Outcome(0 < worst <= 1, worst)
 
 
-@check("thm:l2_glm_unconstrained/proof", kind="exact", erratum="E3.28")
+@check(
+    "thm:l2_glm_unconstrained/proof",
+    kind=Searched("three n, three ranks, at 30 digits"),
+    erratum="E3.28",
+    mutants=(scaled(f"{PHASED}.step_size", "1/2"),),
+)
 def corrected_displays_of_theorem_7(seed: int) -> Outcome:
     """σ_k = (4/3)4^{−k}min{1/√θ, 1/(ρ√n)}, η_1, 4^{K−1}√n = n^{5/2}/4, and the sum over phases below 1.45."""
     K, worst, off = MP(30), 0.0, 0.0
@@ -551,8 +684,13 @@ def corrected_displays_of_theorem_7(seed: int) -> Outcome:
     return Outcome(worst <= 1 and off < 1e-25, worst, numbers={"largest relative difference": off})
 
 
-@check("lem:oracle/proof", kind="exact", erratum="E3.7")
-@check("lem:f_smoothness/constant", kind="exact", erratum="E3.9")
+@check("lem:oracle/proof", kind=Searched("48 losses at 30 digits"), erratum="E3.7")
+@check(
+    "lem:f_smoothness/constant",
+    kind=Searched("48 losses at 30 digits"),
+    erratum="E3.9",
+    mutants=(scaled(f"{MOREAU}.prox_radius", "9/10"), scaled(f"{MOREAU}.envelope_gap", "9/10")),
+)
 def minimiser_over_M_and_gap(seed: int) -> Outcome:
     """For m ∈ M the minimiser over M lies within L0/β of m and the gap within L0²/(2β)."""
     K, rng, worst = MP(30), Random(seed), 0.0
@@ -569,7 +707,13 @@ def minimiser_over_M_and_gap(seed: int) -> Outcome:
 # ------------------------------------------------------------------------------------------ Algorithm 3
 
 
-@check("thm:l1_glm", kind="certified", erratum="E3.35", condition=f"{CONVEX}, n ≥ 2, J ≥ 2, ε(e^ε0 − 1)/ε0 ≤ 4 ln(1/δ)")
+@check(
+    "thm:l1_glm",
+    kind=Enclosed("12 points (ε, δ, n) that meet the condition"),
+    erratum="E3.35",
+    condition=f"{CONVEX}; n ≥ 2; J ≥ 2; ε ≤ √log(1/δ), or ε(e^ε0 − 1)/ε0 ≤ 4 ln(1/δ)",
+    mutants=(beside(scaled(f"{WOLFE}.scale_printed", "1/4"), WOLFE_ADMITS),),
+)
 def frank_wolfe_is_private(seed: int) -> Outcome:
     """Exact composition on balls of T steps at range/s, wherever Lemma 1's condition holds."""
     B, worst = Ball(160), F(0)
@@ -578,11 +722,16 @@ def frank_wolfe_is_private(seed: int) -> Outcome:
         left, right = nfw.composition_condition(B, p)
         if B.le(left, right):
             spent = nfw.composed_delta(B, p)
-            worst = max(worst, (spent.mid + spent.rad) / delta)
-    return Outcome(worst <= 1, float(worst), tight="s can be 3.75 (T = 400) to 15.8 (T = 1) times smaller at (1, 1e-6)")
+            worst = max(worst, upper(spent) / delta)
+    return Outcome(worst <= 1, worst, tight="s can be 3.75 (T = 400) to 15.8 (T = 1) times smaller at (1, 1e-6)")
 
 
-@check("thm:l1_glm", kind="exact", erratum="E3.37")
+@check(
+    "thm:l1_glm",
+    kind=Searched("n = 2, 3, 10, 100, 400, binary64"),
+    erratum="E3.37",
+    mutants=(scaled(f"{WOLFE}.generalisation", "1/4"),),
+)
 def generalisation_in_dimension_one(seed: int) -> Outcome:
     """E|ȳ| exactly against 2√(2 ln 2/n), n up to 400."""
     K = Float64()
@@ -593,20 +742,30 @@ def generalisation_in_dimension_one(seed: int) -> Outcome:
     return Outcome(max(ratios) <= 1, max(ratios))
 
 
-@check("thm:l1_glm", kind="exact", erratum="E3.33")
-@check("thm:l1_glm/proof", kind="exact", erratum="E3.36")
+@check("thm:l1_glm", kind=Searched("three n, three d, one (ε, δ), binary64"), erratum="E3.33")
+@check(
+    "thm:l1_glm/proof",
+    kind=Searched("three n, three d, one (ε, δ), binary64"),
+    erratum="E3.36",
+    mutants=(scaled(f"{WOLFE}.excess_risk", 4),),
+)
 def rate_of_frank_wolfe(seed: int) -> Outcome:
     """The bound with constants is within 12 times the printed rate (log 2d for log d), n from 10^3 to 10^9."""
-    K, worst = Float64(), 0.0
+    K, worst = MP(30), 0.0
     for n, d in itertools.product((10**3, 10**6, 10**9), (1, 10, 50)):
         p = nfw.frank_wolfe_parameters(K, n, GLL(Absolute, 1, 1, 1), l1_ball(d), epsilon=1, delta="1e-6")
         L = math.log(1e6)
         rate = 2 * (L**0.25 * math.sqrt(math.log(2 * d) * math.log(n) / n) + math.sqrt(math.log(2 * d) / n))
-        worst = max(worst, nfw.excess_risk(K, p) / (12 * rate))
+        worst = max(worst, float(nfw.excess_risk(K, p)) / (12 * rate))
     return Outcome(worst <= 1, worst, tight="without the log T the √log n of the rate can go")
 
 
-@check("Alg:nfw", kind="exact", erratum="E3.34")
+@check(
+    "Alg:nfw",
+    kind=Searched("one dataset, T = 1, 4, 16, binary64"),
+    erratum="E3.34",
+    mutants=(scaled(f"{WOLFE}.evaluations", 2), scaled(f"{WOLFE}.empirical_risk", "1/100")),
+)
 def frank_wolfe_counts_and_weights(seed: int) -> Outcome:
     """nT oracle calls; weights that sum to 1; the empirical risk without noise stays below 9C/(4(T + 2)) + αD."""
     K, rng = Float64(), Random(seed)
@@ -622,7 +781,7 @@ def frank_wolfe_counts_and_weights(seed: int) -> Outcome:
     best, ok = min(map(risk, grid)), True
     for T in (1, 4, 16):
         p = nfw.frank_wolfe_parameters(K, n, GLL(Absolute, 1, 1, 1), l1_ball(2), epsilon=1, delta="1e-6", T=T, beta=2)
-        p = replace(p, s=0.0)
+        p = replace(p, s=0.0, unproven=True)
         run = nfw.noisy_frank_wolfe(K, data, p, ZeroTape())
         ok = ok and run.count.calls == n * T and run.count.subgradients == nfw.evaluations(K, p)
         weights = [F(3 * t * (t + 1), T * (T + 1) * (T + 2)) for t in range(1, T + 1)]
@@ -631,7 +790,12 @@ def frank_wolfe_counts_and_weights(seed: int) -> Outcome:
     return Outcome(ok and worst <= 1, worst)
 
 
-@check("sec:results", kind="exact", erratum="E1.3")
+@check(
+    "sec:results",
+    kind=Searched("boxes in three d, two n, binary64"),
+    erratum="E1.3",
+    mutants=(scaled(f"{WOLFE}.excess_risk", 5),),
+)
 def rate_in_the_number_of_vertices(seed: int) -> Outcome:
     """Boxes of ℓ_1 diameter 1, J = 2^d: the bound with constants is within 12 times the rate in log J."""
     K, worst = Float64(), 0.0
@@ -643,7 +807,12 @@ def rate_in_the_number_of_vertices(seed: int) -> Outcome:
     return Outcome(worst <= 1, worst)
 
 
-@check("table:results", kind="exact", erratum="E1.1")
+@check(
+    "table:results",
+    kind=Searched("n = 100, three biases, binary64"),
+    erratum="E1.1",
+    mutants=(scaled("reference.convex.counterexamples.le_cam", 4),),
+)
 def rates_of_table_1(seed: int) -> Outcome:
     """With √(log 2d/n) added, the lower bound of every algorithm no longer exceeds the rate as ε grows."""
     floor = max(defects.le_cam(100, F(1, h)) for h in (10, 20, 40))
@@ -653,56 +822,28 @@ def rates_of_table_1(seed: int) -> Outcome:
 
 # ------------------------------------------------------------------------------------------------ defects
 
-FILED: dict[str, tuple[str, ...]] = {
-    "Alg:gll_oracle": ("E3.1", "E3.2", "E3.3", "E3.4", "E3.8"),
-    "lem:oracle": ("E3.5",),
-    "lem:oracle/proof": ("E3.7",),
-    "lem:f_smoothness/constant": ("E3.9",),
-    "thm:l2_glm": ("E3.6", "E3.10", "E3.40"),
-    "Alg:phased": ("E3.11", "E3.12", "E3.14", "E3.15"),
-    "thm:l2_glm/proof": ("E3.13", "E3.16", "E3.17", "E3.18", "E3.19", "E3.20"),
-    "thm:l2_glm_unconstrained": ("E3.21", "E3.22", "E3.23"),
-    "lem:phase_bound/proof": ("E3.24", "E3.25", "E3.26", "E3.27"),
-    "thm:l2_glm_unconstrained/proof": ("E3.28", "E3.29", "E3.30", "E3.31"),
-    "Alg:nfw": ("E3.32", "E3.34"),
-    "thm:l1_glm": ("E3.33", "E3.35", "E3.37"),
-    "thm:l1_glm/proof": ("E3.36", "E3.38", "E3.39"),
-    "table:results": ("E1.1", "E1.2"),
-    "sec:results": ("E1.3",),
-}
-"""Where each defect is filed."""
 
-SLOW: dict[str, Level] = {"E3.3": "standard"}
-
-
-def _defect_check(statement: str, erratum: str, show: Callable[[], Counterexample]) -> Callable[[int], Outcome]:
-    def run(seed: int) -> Outcome:
-        found = show()
-        return Outcome(holds=not found.shown, witness=found.summary, numbers=found.numbers)
-
-    run.__name__ = run.__qualname__ = f"defect_{erratum.replace('.', '_')}"
-    run.__doc__ = show.__doc__
-    return check(
-        statement, kind="counterexample", edition="printed", erratum=erratum, level=SLOW.get(erratum, "quick")
-    )(run)
-
-
-for _statement, _errata in FILED.items():
-    for _show in defects.all_counterexamples():
-        _erratum = getattr(_show, LINKS)[0].id
-        if _erratum in _errata:
-            globals()[f"defect_{_erratum.replace('.', '_')}"] = _defect_check(_statement, _erratum, _show)
-
-
-@check("lem:oracle", kind="counterexample", edition="printed", erratum="E3.1")
+@check(
+    "lem:oracle",
+    kind=Refutation("computed"),
+    edition="printed",
+    erratum="E3.1",
+    mutants=(replaced(f"{ORACLE}.oracle_printed", f"{ORACLE}.oracle"),),
+)
 def printed_oracle_misses_alpha(seed: int) -> Outcome:
     """Algorithm 1 as printed on sixty losses: the error is that of the zero vector."""
     worst, where = largest_oracle_error(MP(50), oracle_printed, cases(seed, 10), [F(1, 1000)])
     return Outcome(worst <= 1, worst, where)
 
 
-@check("Alg:gll_oracle", kind="counterexample", edition="printed", erratum="E3.3")
-@check("lem:oracle", kind="counterexample", edition="printed", erratum="E3.3")
+@check("Alg:gll_oracle", kind=Refutation("computed"), edition="printed", erratum="E3.3")
+@check(
+    "lem:oracle",
+    kind=Refutation("computed"),
+    edition="printed",
+    erratum="E3.3",
+    mutants=(edited("audit.checks.section3.unsound_halving_errs", '{"E3.1", "E3.2"}', '{"E3.1", "E3.2", "E3.3"}'),),
+)
 def unsound_halving_errs(seed: int) -> Outcome:
     """With the two slips mended but halving by quarter points the error is 0.4L0R for every α."""
     run = edition(oracle_printed, oracle, {"E3.1", "E3.2"})
@@ -711,10 +852,26 @@ def unsound_halving_errs(seed: int) -> Outcome:
     return Outcome(max(errors) < 0.1, max(errors) * 10, numbers={"error": max(errors)})
 
 
-@check("thm:l2_glm", kind="counterexample", edition="printed", erratum="E3.3", level="deep")
+@check(
+    "thm:l2_glm",
+    kind=Refutation("computed"),
+    edition="printed",
+    erratum="E3.3",
+    level="deep",
+    mutants=(
+        beside(
+            edited(
+                "reference.convex.counterexamples.unsound_shift",
+                "call = edition(oracle_printed, oracle, errata)",
+                "call = oracle",
+            ),
+            replaced("audit.checks.section3.LOST", (2048,)),
+        ),
+    ),
+)
 def unsound_halving_loses_privacy(seed: int) -> Outcome:
     """δ(1) of Algorithm 2 with the unsound search, n = 4096 and 16384, target 1e-6."""
-    points = [(float(n), defects.unsound_shift(n).delta(1)) for n in (4096, 16384)]
+    points = [(float(n), defects.unsound_shift(n).delta(1)) for n in LOST]
     figure = Figure(
         "Algorithm 2 with the unsound search: δ(1)",
         "n",

@@ -7,23 +7,22 @@ mutant that a check must catch is named in its docstring.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from audit.checks.framework import Outcome, check
+from audit.checks.evidence import Enclosed, Searched, largest, upper
+from audit.checks.framework import Outcome, check, plain
+from audit.checks.mutants import beside, edited, replaced, scaled
 from audit.engine.numpy_tape import NumpyTape
 from reference.numerics.numbers import INF, Ball, Float64
 from reference.paper.editions import edition, errata_of
 from reference.paper.events import Trace
-from reference.paper.inventory import load
-from reference.paper.registry import LINKS
 from reference.privacy import dp_delta, dp_epsilon, gaussian_delta, gaussian_mu, log_inverse, zcdp_rho
 from reference.setting import Example, GemanMcClure, L2Ball, LpBall, Polytope, Sigmoid, SquaredTanh, l1_ball
-from reference.smooth import bounds, calibration, counterexamples, sensitivity
+from reference.smooth import bounds, calibration, sensitivity
 from reference.smooth.noisy_sfw import failure_threshold, noisy_sfw, noisy_sfw_printed, noisy_sfw_tight
 from reference.smooth.parameters import noisy_plan, poly_plan
 from reference.smooth.poly_sfw import poly_sfw, poly_sfw_printed, poly_sfw_tight
@@ -31,71 +30,38 @@ from reference.smooth.regular_spaces import kappa_printed, kappa_provable, sign_
 from reference.smooth.rounds import population_gap, samples_needed
 from reference.smooth.transcripts import slices, transcript_law
 
+SPACES, SENSITIVITY = "reference.smooth.regular_spaces", "reference.smooth.sensitivity"
+CALIBRATION, BOUNDS = "reference.smooth.calibration", "reference.smooth.bounds"
+"""Where the parts are that mutants break."""
+
 _K = Float64()
 _B = Ball(192)
 """Balls of 192 bits: three times binary64's, so that cancellations of Section 4's sums leave enough."""
 
 
-# ----------------------------------------------------------------- the errata, one check for each
+LONGEST = 14
+"""log2 of the longest round whose influence sums are scanned."""
 
 
-def _shows(function: Callable[[], Any]) -> Callable[[int], Outcome]:
-    """A check that holds iff the counterexample does *not* show the defect (so it is expected not to hold)."""
-
-    def run(seed: int) -> Outcome:
-        result = function()
-        return Outcome(holds=not result.shown, witness=result.summary, numbers=dict(result.numbers))
-
-    return run
-
-
-PLACES = {
-    "sec:polySFW": (
-        "E4.6",
-        "E4.8",
-        "E4.9",
-        "E4.10",
-        "E4.13",
-        "E4.14",
-        "E4.16",
-        "E4.17",
-        "E4.19",
-        "E4.23",
-        "E4.28",
-    ),
-    "sec:noisySFW": ("E4.18", "E4.24", "E4.26", "E4.27"),
-    "alg:polySFW": ("E4.4", "E4.5"),
-    "eqn:recur_gamma_polySFW": ("E4.15",),
-    "lem:grad-error-noisySFW": ("E4.12",),
-    "thm:privacy-polySFW": ("E4.7",),
-    "thm:convergence-noisySFW": ("E4.25",),
-}
-"""Defects of a proof that leave the statement true are charged to the section, not to the statement; the rest by
-choice.
-"""
-
-
-def _register() -> None:
-    """One counterexample check an erratum, on the statement that it refutes (by default the first that it names)."""
-    places = {e.id: e.where[0] for e in load().errata}
-    places |= {id: place for place, ids in PLACES.items() for id in ids}
-    for function in list(vars(counterexamples).values()):
-        for link in getattr(function, LINKS, ()):
-            if link.kind == "counterexample" and link.id in places:
-                run = _shows(function)
-                run.__name__ = f"erratum_{link.id.replace('.', '_')}"
-                run.__module__ = __name__
-                marked = check(places[link.id], kind="counterexample", edition="printed", erratum=link.id)(run)
-                globals()[run.__name__] = marked
-
-
-_register()
+def unstretched(K: Any, epsilon: Any, delta: Any, releases: int) -> Any:
+    """1: noise as printed, whatever ε is (E4.2)."""
+    return K(1)
 
 
 # ------------------------------------------------------------------------------------ regular spaces
 
 
-@check("eqn:k_smooth", kind="adversarial")
+@check(
+    "eqn:k_smooth",
+    kind=Searched("25 600 pairs, four ρ, binary64"),
+    mutants=(
+        edited(
+            "audit.checks.section4._smoothness_ratio",
+            "(rho - 1) * _norms(y, rho) ** 2",
+            "0.95 * (rho - 1) * _norms(y, rho) ** 2",
+        ),
+    ),
+)
 def power_norms_are_smooth(seed: int) -> Outcome:
     """(3) for ‖·‖_ρ with κ_+ = ρ−1: the largest excess over κ_+‖y‖² on random and nearly extremal pairs. Mutant:
     0.95(ρ−1).
@@ -127,7 +93,11 @@ def _smoothness_ratio(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any], rho: flo
     return result
 
 
-@check("eqn:k_equiv_norm", kind="certified")
+@check(
+    "eqn:k_equiv_norm",
+    kind=Searched("20 pairs (d, q): balls of the two sides meet"),
+    mutants=(scaled(f"{SPACES}.Regularity.equivalence", "9/10"),),
+)
 def equivalence_of_the_norms(seed: int) -> Outcome:
     """(4) with the provable κ: ‖x‖_ρ/‖x‖_q is extreme at e_1 and (1, …, 1), where it is 1 and √(κ/κ_+). Mutant: κ
     printed at q = ∞.
@@ -146,7 +116,12 @@ def equivalence_of_the_norms(seed: int) -> Outcome:
 # --------------------------------------------------------------------- sensitivities, Theorem 10
 
 
-@check("eqn:unravel_recur_polySFW", kind="certified", edition="printed")
+@check(
+    "eqn:unravel_recur_polySFW",
+    kind=Searched("t = 1, 2, 3, 10, 40: balls of the two sides meet"),
+    edition="printed",
+    mutants=(scaled(f"{SENSITIVITY}.decay", "9/10"), scaled(f"{SENSITIVITY}.unravelled", "9/10")),
+)
 def coefficients_of_equation_5(seed: int) -> Outcome:
     """a_t^{(k)} = (1−η_k)P_{k,t}, c_t^{(k)} = η_kP_{k,t}, a^{(1)} for ∇^0, all below 1, t ≤ 40. Mutant: a product
     from k+1.
@@ -173,13 +148,17 @@ def _facts(largest: int) -> Outcome:
             top2 = _B.max(top2, (k + 1) * squares)
         if not (_B.le(top, first) and _B.le(top2, second)):
             return Outcome(holds=False, witness=f"r = {r}")
-        ratios.append((_B.to_float(top / first), _B.to_float(top2 / second)))
+        ratios.append((upper(top / first), upper(top2 / second)))
     numbers = {f"sum_r{r}": round(x, 4) for r, (x, _) in enumerate(ratios) if r >= 8}
     numbers |= {f"squares_r{r}": round(y, 4) for r, (_, y) in enumerate(ratios) if r >= 8}
     return Outcome(holds=True, ratio=max(max(x) for x in ratios), numbers=numbers, note=f"all k, all r ≤ {largest}")
 
 
-@check("thm:privacy-polySFW", kind="certified")
+@check(
+    "thm:privacy-polySFW",
+    kind=Enclosed("every k, T = 2^r, r ≤ 12"),
+    mutants=(scaled(f"{SENSITIVITY}.sum_bound", "9/10"), scaled(f"{SENSITIVITY}.square_sum_bound", "8/10")),
+)
 def influence_sums_to_twelve(seed: int) -> Outcome:
     """√(k+1)ΣP ≤ 2^r and (k+1)ΣP² ≤ max(2^r, 2^{3r/2}/2) for every k, r ≤ 12: the transcript is (ε/√L)-DP. Mutant: V
     = 0.4·2^{3r/2}.
@@ -187,10 +166,15 @@ def influence_sums_to_twelve(seed: int) -> Outcome:
     return _facts(12)
 
 
-@check("thm:privacy-polySFW", kind="certified", level="standard")
+@check(
+    "thm:privacy-polySFW",
+    kind=Enclosed("every k, T = 2^r, r ≤ 14"),
+    level="standard",
+    mutants=(beside(scaled(f"{SENSITIVITY}.sum_bound", "9/10"), replaced("audit.checks.section4.LONGEST", 10)),),
+)
 def influence_sums_to_fourteen(seed: int) -> Outcome:
     """The same for r ≤ 14."""
-    return _facts(14)
+    return _facts(LONGEST)
 
 
 def _transcripts(
@@ -214,7 +198,11 @@ def _random_pairs(seed: int, size: int, count: int) -> list[tuple[tuple[Example,
     return pairs
 
 
-@check("thm:privacy-polySFW", kind="exact")
+@check(
+    "thm:privacy-polySFW",
+    kind=Searched("8 pairs, all transcripts, binary64"),
+    mutants=(scaled(f"{CALIBRATION}.laplace_scale", "1/100"),),
+)
 def printed_noise_on_exact_transcripts(seed: int) -> Outcome:
     """R = 2, three vertices far from 0, Laplace noise as printed: exact laws of all transcripts. Mutant: half the
     scale on a linear loss.
@@ -233,7 +221,12 @@ def printed_noise_on_exact_transcripts(seed: int) -> Outcome:
     )
 
 
-@check("thm:privacy-polySFW", kind="exact", edition="tight")
+@check(
+    "thm:privacy-polySFW",
+    kind=Searched("4 pairs, two noises, all transcripts, binary64"),
+    edition="tight",
+    mutants=(scaled(f"{CALIBRATION}.tight_scale", "1/100"),),
+)
 def tight_noise_on_exact_transcripts(seed: int) -> Outcome:
     """One round, three steps, J = 3: pure ε and (ε, δ), Laplace and Gumbel. Mutant: Gumbel added instead of
     subtracted (see the tests).
@@ -252,7 +245,15 @@ def tight_noise_on_exact_transcripts(seed: int) -> Outcome:
     return Outcome(holds=worst <= 1, ratio=worst, numbers={"rho_at_(1, 0.05)": zcdp_rho(_K, 1, Fraction(1, 20))})
 
 
-@check("thm:privacy-polySFW", kind="certified", edition="tight")
+@check(
+    "thm:privacy-polySFW",
+    kind=Searched("two noises, r = 8, 12, binary64"),
+    edition="tight",
+    mutants=(
+        scaled(f"{CALIBRATION}.exact_constants_scale", "11/10"),
+        scaled(f"{CALIBRATION}.laplace_scale_printed", "9/10"),
+    ),
+)
 def gain_over_the_printed_noise(seed: int) -> Outcome:
     """Printed over tight scale at (1, 1e-6), L1 = 0: at least the quoted 4.97 and 9.94 (r = 8), 9.52 and 19.0 (r =
     12).
@@ -271,7 +272,11 @@ def gain_over_the_printed_noise(seed: int) -> Outcome:
 # ----------------------------------------------------------------------------- the two algorithms
 
 
-@check("alg:polySFW", kind="exact")
+@check(
+    "alg:polySFW",
+    kind=Searched("one run"),
+    mutants=(scaled("reference.smooth.rounds.samples_needed", 2), scaled(f"{SENSITIVITY}.batch_sizes", 2)),
+)
 def polyhedral_run_is_linear_time(seed: int) -> Outcome:
     """At most two gradients a record, each record in one batch, on a run with all number of records used. Mutant: a
     third evaluation.
@@ -279,7 +284,11 @@ def polyhedral_run_is_linear_time(seed: int) -> Outcome:
     return _counts(poly_sfw, SquaredTanh(R=1, p=1), l1_ball(3, 1), seed)
 
 
-@check("alg:nSFW", kind="exact")
+@check(
+    "alg:nSFW",
+    kind=Searched("one run"),
+    mutants=(scaled("reference.smooth.rounds.samples_needed", 2), scaled(f"{SENSITIVITY}.batch_sizes", 2)),
+)
 def noisy_run_is_linear_time(seed: int) -> Outcome:
     """The same for Algorithm 5."""
     return _counts(noisy_sfw, SquaredTanh(R=1, p=2), L2Ball([0, 0, 0], 1), seed)
@@ -299,13 +308,21 @@ def _counts(algorithm: Any, loss: Any, W: Any, seed: int) -> Outcome:
     )
 
 
-@check("alg:polySFW", kind="exact")
+@check(
+    "alg:polySFW",
+    kind=Searched("tagged lines, all; one run of each edition"),
+    mutants=(edited("audit.checks.section4.editions_of_algorithm_4", '{"E4.5", "E4.7"}', '{"E4.5"}'),),
+)
 def editions_of_algorithm_4(seed: int) -> Outcome:
     """Printed and corrected differ exactly on E4.5 and E4.7; with neither applied the run is the printed one."""
     return _editions(poly_sfw_printed, poly_sfw, {"E4.5", "E4.7"}, SquaredTanh(R=1, p=1), l1_ball(2, 1), seed)
 
 
-@check("alg:nSFW", kind="exact")
+@check(
+    "alg:nSFW",
+    kind=Searched("tagged lines, all; one run of each edition"),
+    mutants=(edited("audit.checks.section4.editions_of_algorithm_5", '{"E4.1", "E4.2", "E4.5"}', '{"E4.1", "E4.5"}'),),
+)
 def editions_of_algorithm_5(seed: int) -> Outcome:
     """Printed and corrected differ exactly on E4.1, E4.2 and E4.5."""
     loss, W = SquaredTanh(R=1, p=2), L2Ball([0, 0], 1)
@@ -326,13 +343,20 @@ def _editions(printed: Any, corrected: Any, known: set[str], loss: Any, W: Any, 
 # --------------------------------------------------------------------------------------- Theorem 13
 
 
-@check("thm:privacy-noisySFW", kind="certified")
+@check(
+    "thm:privacy-noisySFW",
+    kind=Enclosed("20 points (ε, δ), one and two releases"),
+    mutants=(
+        scaled(f"{CALIBRATION}.gaussian_stretch", "9/10"),
+        replaced(f"{CALIBRATION}.gaussian_stretch", unstretched),
+    ),
+)
 def corrected_gaussians_meet_their_target(seed: int) -> Outcome:
     """E4.1 and E4.2 applied: the releases of a step have δ_G ≤ δ on a grid of (ε, δ), decided on balls. Mutant: no
     stretch at (9, 1e-6).
     """
     K = Ball(128)
-    worst = 0.0
+    shares = []
     epsilons: tuple[Any, ...] = (Fraction(1, 10), 1, 4, 8, 30)
     for epsilon, delta in product(epsilons, ("0.3", "1e-2", "1e-6", "1e-10")):
         for releases in (1, 2):
@@ -341,12 +365,18 @@ def corrected_gaussians_meet_their_target(seed: int) -> Outcome:
             value = gaussian_delta(K, epsilon, mu)
             if not K.lt(value, K(Fraction(delta))):
                 return Outcome(holds=False, witness=f"ε = {epsilon}, δ = {delta}, {releases} releases")
-            worst = max(worst, K.to_float(value) / float(delta))
-    limits = {f"16_enough_to_{d}": float(failure_threshold(d, corrected=True, digits=4)[0]) for d in ("1e-2", "1e-6")}
-    return Outcome(holds=True, ratio=worst, numbers=limits)
+            shares.append((value / K(Fraction(delta)), f"ε = {epsilon}, δ = {delta}, {releases} releases"))
+    limits = {f"16_enough_to_{d}": failure_threshold(d, corrected=True, digits=4)[0] for d in ("1e-2", "1e-6")}
+    worst, where = largest(shares)
+    return Outcome(holds=True, ratio=worst, witness=where, numbers=limits)
 
 
-@check("thm:privacy-noisySFW", kind="adversarial", edition="tight")
+@check(
+    "thm:privacy-noisySFW",
+    kind=Searched("one run for each of two p, 32 records a step"),
+    edition="tight",
+    mutants=(scaled(f"{CALIBRATION}.tight_deviation", "1/2"),),
+)
 def tight_gaussian_covers_the_largest_change(seed: int) -> Outcome:
     """Along a run, the largest ℓ_2 change of X_t over many records against sd·μ*. Mutant: D·η_t in place of the move
     (E4.1).
@@ -377,70 +407,98 @@ def tight_gaussian_covers_the_largest_change(seed: int) -> Outcome:
 # ------------------------------------------------------------------- Lemmas 12 and 15, recursions
 
 
-@check("lem:grad-error-polySFW", kind="certified", edition="printed", condition="batches are rounded up (E4.5)")
+@check(
+    "lem:grad-error-polySFW",
+    kind=Enclosed("t < 300, J = 2"),
+    edition="printed",
+    mutants=(scaled(f"{BOUNDS}.gradient_error_printed", "4/10"),),
+)
 def lemma_12_as_stated(seed: int) -> Outcome:
     """Hoeffding's bound ≤ the printed one, coefficient by coefficient at J = 2, t < 300 (whole batches). Mutant: 4 →
     1 in the second term.
     """
-    worst = 0.0
+    worst = Fraction(0)
     for t in range(300):
         for constants in ((1, 0, 1), (0, 1, 1)):
             proved = bounds.gradient_error_closed(_B, t, 1, 2, constants)
             printed = bounds.gradient_error_printed(_B, t, 1, 2, constants)
             if not _B.le(proved, printed):
                 return Outcome(holds=False, witness=f"t = {t}")
-            worst = max(worst, _B.to_float(proved / printed))
+            worst = max(worst, upper(proved / printed))
     tight = "√(2 ln J/b)·(P_{0,t}L0 + (L0+L1D)((t+1)/2)^{1/4})"
     return Outcome(holds=True, ratio=worst, tight=tight, note="the printed proof does not give it: E4.13")
 
 
-@check("lem:grad-error-noisySFW", kind="certified", condition="d ≥ 2 (E4.12)")
+@check(
+    "lem:grad-error-noisySFW",
+    kind=Enclosed("t < 300"),
+    mutants=(
+        edited(f"{BOUNDS}.lemma_15_units", "noise, 16 * quarter**3", "noise, 4 * quarter**3"),
+        edited(f"{BOUNDS}.lemma_15_units", "16 * quarter, noise", "3 * quarter, noise"),
+    ),
+)
 def lemma_15_as_stated(seed: int) -> Outcome:
     """Needed over claimed in the units of `lemma_15_units`, t < 300. Mutant: 16 → 4 in the noise term."""
-    worst = 0.0
+    worst = Fraction(0)
     for t in range(300):
         data, data_claimed, noise, noise_claimed = bounds.lemma_15_units(_B, t)
         if not (_B.le(data, data_claimed) and _B.le(noise, noise_claimed)):
             return Outcome(holds=False, witness=f"t = {t}")
-        worst = max(worst, _B.to_float(data / data_claimed), _B.to_float(noise / noise_claimed))
+        worst = max(worst, upper(data / data_claimed), upper(noise / noise_claimed))
     return Outcome(holds=True, ratio=worst)
 
 
-@check("eqn:recur_gamma_polySFW", kind="certified")
+@check(
+    "eqn:recur_gamma_polySFW",
+    kind=Enclosed("t < 500"),
+    mutants=(
+        edited(
+            "audit.checks.section4._geometric",
+            "_B.le(total, _B.sqrt(_B(t + 1)))",
+            "_B.le(total, _B.sqrt(_B(t + 1)) * 49 / 100)",
+        ),
+    ),
+)
 def geometric_sum(seed: int) -> Outcome:
     """Σ_{j<t}(1−1/√(t+1))^{2j} ≤ √(t+1), t < 500; the limit of the ratio is 1/2. Mutant: 0.49√(t+1)."""
     return _geometric(500)
 
 
-@check("eqn:recur_gamma_noisySFW", kind="certified", edition="printed")
+@check(
+    "eqn:recur_gamma_noisySFW",
+    kind=Enclosed("t < 500"),
+    edition="printed",
+    mutants=(
+        edited(
+            "audit.checks.section4._geometric",
+            "_B.le(total, _B.sqrt(_B(t + 1)))",
+            "_B.le(total, _B.sqrt(_B(t + 1)) * 49 / 100)",
+        ),
+    ),
+)
 def geometric_sum_again(seed: int) -> Outcome:
     """The same sum; the factor k+1 ≤ t+1 is taken out."""
     return _geometric(500)
 
 
 def _geometric(limit: int) -> Outcome:
-    worst = 0.0
+    worst = Fraction(0)
     for t in range(1, limit):
         x = sensitivity.step_size(_B, t)
         ratio = (1 - x) * (1 - x)
         total = (1 - ratio**t) / (1 - ratio)
         if not _B.le(total, _B.sqrt(_B(t + 1))):
             return Outcome(holds=False, witness=f"t = {t}")
-        worst = max(worst, _B.to_float(total / _B.sqrt(_B(t + 1))))
+        worst = max(worst, upper(total / _B.sqrt(_B(t + 1))))
     return Outcome(holds=True, ratio=worst, tight="Σ_k P_{k,t}² ≤ √((t+1)/2)")
 
 
-@check("eqn:recur1", kind="exact", edition="printed")
-def constants_of_recursion_14(seed: int) -> Outcome:
-    """4κ_+·2κ = 8κκ_+, 4·32 = 128 and d^{2/q + 2/p − 1} = d: the constants after (recur1), rational arithmetic."""
-    ok = True
-    for p in (Fraction(2), Fraction(3, 2), Fraction(11, 10)):
-        q = p / (p - 1)
-        ok = ok and 2 / q + 2 / p - 1 == 1 and 2 * 16 == 32 and 4 * 32 == 128 and 4 * 2 == 8
-    return Outcome(holds=ok, note="as algebra; the 2κ it starts from should be 4κ (E4.13)")
-
-
-@check("lem:grad-error-polySFW", kind="statistical", edition="tight")
+@check(
+    "lem:grad-error-polySFW",
+    kind=Searched("the mean of 400 runs, d = 20, T = 16"),
+    edition="tight",
+    mutants=(scaled(f"{BOUNDS}.gradient_errors", "3/4"), scaled(f"{BOUNDS}.gradient_errors", 4)),
+)
 def measured_gradient_error(seed: int) -> Outcome:
     """ℓ_∞ error of the estimate for sign gradients, 400 runs, over √(2 ln J·V_t). Mutant: V_t/16."""
     rng = np.random.default_rng(seed)
@@ -461,46 +519,76 @@ def measured_gradient_error(seed: int) -> Outcome:
 
 
 def _round_sums(names: tuple[str, ...]) -> Outcome:
-    numbers: dict[str, float | int | str] = {}
+    numbers: dict[str, Any] = {}
     for name in names:
         coefficient, exponent, claimed = bounds.ROUND_CONSTANTS[name]
         limit = bounds.round_sum_limit(_B, coefficient, exponent)
-        numbers[f"tight_{name}"] = round(_B.to_float(limit), 4)
+        numbers[f"tight_{name}"] = round(upper(limit), 4)
         for R in range(1, 61):
             total, unit = bounds.round_sum(_B, coefficient, exponent, R), _B.power(_B(2), exponent * R)
             if not (_B.le(total, claimed * unit) and _B.lt(total, limit * unit)):
                 return Outcome(holds=False, witness=f"{name}, R = {R}")
-    tight = ", ".join(f"{n.strip(chr(39))} → {numbers[f'tight_{n}']}" for n in names)
+    tight = ", ".join(f"{n.strip(chr(39))} → {plain(numbers[f'tight_{n}'])}" for n in names)
     return Outcome(holds=True, numbers=numbers, tight=tight, note="all R ≤ 60")
 
 
-@check("thm:convergence-polySFW", kind="certified")
+@check(
+    "thm:convergence-polySFW",
+    kind=Enclosed("R ≤ 60"),
+    mutants=(
+        replaced(
+            f"{BOUNDS}.ROUND_CONSTANTS",
+            bounds.ROUND_CONSTANTS | {"6": (8, Fraction(5, 4), Fraction(29, 5))},
+            "5.8 for 6",
+        ),
+    ),
+)
 def sums_9_12_6_2(seed: int) -> Outcome:
     """Σ_{r<R} against 9, 12, 6, 2 for all R ≤ 60, with the tight values. Mutant: 5.8 for 6."""
     return _round_sums(("9", "12", "6", "2"))
 
 
-@check("thm:convergence-noisySFW", kind="certified")
+@check(
+    "thm:convergence-noisySFW",
+    kind=Enclosed("R ≤ 60"),
+    mutants=(
+        replaced(
+            f"{BOUNDS}.ROUND_CONSTANTS",
+            bounds.ROUND_CONSTANTS | {"24'": (32, Fraction(7, 4), Fraction(27, 2))},
+            "13.5 for 24",
+        ),
+    ),
+)
 def sums_9_24_48_24(seed: int) -> Outcome:
     """Σ_{r<R} against 9, 24, 48, 24 for all R ≤ 60. Mutant: 13.5 for the last."""
     return _round_sums(("9", "24", "48", "24'"))
 
 
-@check("thm:convergence-polySFW", kind="certified", edition="printed")
+@check(
+    "thm:convergence-polySFW",
+    kind=Enclosed("J ≤ 500"),
+    edition="printed",
+    mutants=(scaled(f"{BOUNDS}.vertex_excess_printed", "1/2"),),
+)
 def excess_of_the_noisy_vertex(seed: int) -> Outcome:
     """E[α] ≤ 2s·ln J: the exact mean of the largest of J Laplace variables, J ≤ 500. Mutant: ln J, false at J = 2 and
     3.
     """
-    worst = 0.0
+    worst = Fraction(0)
     for J in range(2, 501):
         value, claimed = bounds.laplace_excess(_B, J), bounds.vertex_excess_printed(_B, J, _B(1))
         if not _B.le(value, claimed):
             return Outcome(holds=False, witness=f"J = {J}")
-        worst = max(worst, _B.to_float(value / claimed))
+        worst = max(worst, upper(value / claimed))
     return Outcome(holds=True, ratio=worst, tight="s·ln J for J ≥ 4 (0.75s, 1.125s at J = 2, 3)")
 
 
-@check("thm:convergence-noisySFW", kind="exact", edition="printed")
+@check(
+    "thm:convergence-noisySFW",
+    kind=Searched("12 points, binary64"),
+    edition="printed",
+    mutants=(scaled(f"{BOUNDS}.noisy_gap_at_choice", "9/10"),),
+)
 def last_display_of_theorem_14(seed: int) -> Outcome:
     """The four terms after R and b are put in equal the printed ones. Mutant: κ^{1/2} for κ^{−1/2} in the last."""
     worst = 0.0
@@ -511,7 +599,12 @@ def last_display_of_theorem_14(seed: int) -> Outcome:
     return Outcome(holds=worst < 1e-9, numbers={"largest_relative_difference": worst})
 
 
-@check("thm:convergence-polySFW", kind="adversarial", edition="tight")
+@check(
+    "thm:convergence-polySFW",
+    kind=Searched("a grid of 36 points, binary64"),
+    edition="tight",
+    mutants=(scaled(f"{BOUNDS}.gap_tight", 5),),
+)
 def tight_rate(seed: int) -> Outcome:
     """The proven bound at T = steps_tight over 7 times the rate, on a grid. Mutant: the constant 2."""
     worst, where = 0.0, ""
@@ -596,43 +689,98 @@ def _utility(p: Any, n: int, d: int, runs: int, seed: int) -> Outcome:
     )
 
 
-@check("thm:convergence-polySFW", kind="statistical")
+@check(
+    "thm:convergence-polySFW",
+    kind=Searched("means of 4 runs on three problems"),
+    mutants=(scaled(f"{BOUNDS}.gap_corrected", "1/20"),),
+)
 def measured_gaps_polyhedral(seed: int) -> Outcome:
-    """Three non-convex problems on the ℓ_1 ball, exact population gap. Mutant: a tenth of the claimed bounds."""
+    """Three non-convex problems on the ℓ_1 ball, exact population gap. Mutant: a twentieth of the claimed bound."""
     return _utility(1, 600, 8, 4, 1)
 
 
-@check("thm:convergence-noisySFW", kind="statistical")
+@check(
+    "thm:convergence-noisySFW",
+    kind=Searched("means of 4 runs on three problems"),
+    mutants=(scaled(f"{BOUNDS}.noisy_gap_corrected", "1/50"),),
+)
 def measured_gaps_lp(seed: int) -> Outcome:
     """Three non-convex problems on the ℓ_2 ball, exact population gap."""
     return _utility(2, 600, 6, 4, 1)
 
 
-@check("thm:convergence-polySFW", kind="statistical", level="standard")
+@check(
+    "thm:convergence-polySFW",
+    kind=Searched("means of 4 runs on three problems"),
+    level="standard",
+    mutants=(
+        beside(
+            scaled(f"{BOUNDS}.gap_corrected", "1/20"),
+            edited("audit.checks.section4.measured_gaps_polyhedral_larger", "1, 4096, 20, 4", "1, 600, 8, 1"),
+        ),
+    ),
+)
 def measured_gaps_polyhedral_larger(seed: int) -> Outcome:
     """The same at n = 4096, d = 20."""
     return _utility(1, 4096, 20, 4, 2)
 
 
-@check("thm:convergence-noisySFW", kind="statistical", level="standard")
+@check(
+    "thm:convergence-noisySFW",
+    kind=Searched("means of 4 runs on three problems"),
+    level="standard",
+    mutants=(
+        beside(
+            scaled(f"{BOUNDS}.noisy_gap_corrected", "1/50"),
+            edited("audit.checks.section4.measured_gaps_lp_larger", "4096, 20, 4", "600, 6, 1"),
+        ),
+    ),
+)
 def measured_gaps_lp_larger(seed: int) -> Outcome:
     """p = 3/2 at n = 4096, d = 20."""
     return _utility(Fraction(3, 2), 4096, 20, 4, 2)
 
 
-@check("thm:convergence-polySFW", kind="statistical", level="deep")
+@check(
+    "thm:convergence-polySFW",
+    kind=Searched("one run on each of three problems"),
+    level="deep",
+    mutants=(
+        beside(
+            scaled(f"{BOUNDS}.gap_corrected", "1/20"),
+            edited("audit.checks.section4.measured_gaps_polyhedral_wide", "4096, 500", "600, 8"),
+        ),
+    ),
+)
 def measured_gaps_polyhedral_wide(seed: int) -> Outcome:
     """n = 4096, d = 500, J = 1000."""
     return _utility(1, 4096, 500, 1, 3)
 
 
-@check("thm:convergence-noisySFW", kind="statistical", level="deep")
+@check(
+    "thm:convergence-noisySFW",
+    kind=Searched("one run on each of three problems"),
+    level="deep",
+    mutants=(
+        beside(
+            scaled(f"{BOUNDS}.noisy_gap_corrected", "1/50"),
+            edited("audit.checks.section4.measured_gaps_lp_wide", "4096, 500", "600, 6"),
+        ),
+    ),
+)
 def measured_gaps_lp_wide(seed: int) -> Outcome:
     """n = 4096, d = 500, p = 2."""
     return _utility(2, 4096, 500, 1, 3)
 
 
-@check("table:results", kind="exact")
+@check(
+    "table:results",
+    kind=Searched("ratios at doubled arguments, binary64"),
+    mutants=(
+        edited(f"{BOUNDS}.rate_printed", "Fraction(1, 3)", "Fraction(1, 4)"),
+        edited(f"{BOUNDS}.noisy_rate_printed", "Fraction(1, 5)", "Fraction(1, 4)"),
+    ),
+)
 def rates_of_the_table(seed: int) -> Outcome:
     """Up to the logarithms it says it omits, the Table's two smooth rates are those of Theorems 11 and 14: exponents
     of n, ε, d.
@@ -652,29 +800,44 @@ def rates_of_the_table(seed: int) -> Outcome:
     return Outcome(holds=ok, numbers={"n": in_n, "epsilon": in_epsilon, "d": in_d})
 
 
-@check("sec:smooth-ncnvx", kind="certified")
+@check(
+    "sec:smooth-ncnvx",
+    kind=Enclosed("seven d ≤ 16, q = ∞"),
+    mutants=(
+        scaled(f"{SPACES}.sign_lower_bound", "11/10"),
+        edited(
+            "audit.checks.section4.provable_kappa",
+            "_B.le(_B(needed), space.kappa)",
+            "_B.le(_B(needed), kappa_printed(_B, d, INF))",
+        ),
+    ),
+)
 def provable_kappa(seed: int) -> Outcome:
     """The provable κ is at least what sign sums need and at least κ_+ ≥ 1, d ≤ 16 and q = ∞. Mutant: the printed κ."""
-    worst = 0.0
+    worst = Fraction(0)
     for d, columns in ((1, 1), (2, 2), (3, 3), (4, 3), (5, 4), (8, 4), (16, 5)):
         space, needed = kappa_provable(_B, d, INF), sign_lower_bound(d, columns)
         if not (
             _B.le(_B(needed), space.kappa) and _B.le(_B(1), space.kappa_plus) and _B.le(space.kappa_plus, space.kappa)
         ):
             return Outcome(holds=False, witness=f"d = {d}")
-        worst = max(worst, float(needed) / _B.to_float(space.kappa))
+        worst = max(worst, upper(_B(needed) / space.kappa))
     return Outcome(holds=True, ratio=worst, note="attained at d = 1, 2")
 
 
-@check("sec:polySFW", kind="exact")
+@check(
+    "sec:polySFW",
+    kind=Enclosed("R ≤ 12 and four b each; averages for R ≤ 60"),
+    mutants=(scaled("reference.smooth.rounds.samples_needed", 2), scaled(f"{BOUNDS}.averaged_constant", "11/10")),
+)
 def samples_and_averages(seed: int) -> Outcome:
     """ΣΣ⌈b/(t+1)⌉ ≤ bR² for b ≥ 2^{R−1}, R ≤ 12, and the averages over 2^R − 1 iterates with 6.73 for 6. Mutant: b =
     2^{R−1}/2.
     """
-    worst = 0.0
+    worst = Fraction(0)
     for R in range(1, 13):
         for b in (2 ** (R - 1), 2 ** (R - 1) + 1, 3 * 2 ** (R - 1) - 1, 10 * 2**R + 7):
-            worst = max(worst, samples_needed(R, b) / (b * R * R))
+            worst = max(worst, Fraction(samples_needed(R, b), b * R * R))
     ok = worst <= 1
     corrected = {"9": 9, "12": 12, "6": Fraction(673, 100), "2": Fraction(2000001, 10**6)}
     for name, limit in corrected.items():
@@ -683,7 +846,14 @@ def samples_and_averages(seed: int) -> Outcome:
     return Outcome(holds=ok, ratio=worst)
 
 
-@check("sec:noisySFW", kind="certified")
+@check(
+    "sec:noisySFW",
+    kind=Enclosed("x = 1/10, …, 399/10; d = 1, 2"),
+    mutants=(
+        edited("audit.checks.section4.mean_of_the_largest_gaussian", "_B.exp(-x / 2)):", "_B.exp(-x)):"),
+        edited("audit.checks.section4.mean_of_the_largest_gaussian", "2 * (1 + _B.log(_B(2)))", "2 * _B.log(_B(2))"),
+    ),
+)
 def mean_of_the_largest_gaussian(seed: int) -> Outcome:
     """E max_j g_j² ≤ 2(1 + ln d): exact at d = 1, 2 (1 and 1 + 2/π); by Σ_j P(g_j² > x) ≤ 2d·e^{−x/2}/2 integrated
     for all d.
@@ -691,18 +861,22 @@ def mean_of_the_largest_gaussian(seed: int) -> Outcome:
     E max ≤ 2 ln d + d∫_{2 ln d}^∞ e^{−x/2}dx = 2 ln d + 2, using P(|g| > √x) ≤ e^{−x/2}, which is checked on a grid.
     Mutant: 2 ln d.
     """
-    worst = 0.0
+    worst = Fraction(0)
     for i in range(1, 400):
         x = _B(Fraction(i, 10))
         tail = 2 * _B.normal_cdf(-_B.sqrt(x))
         if not _B.le(tail, _B.exp(-x / 2)):
             return Outcome(holds=False, witness=f"x = {i}/10")
-        worst = max(worst, _B.to_float(tail / _B.exp(-x / 2)))
+        worst = max(worst, upper(tail / _B.exp(-x / 2)))
     small = _B.le(_B(1), _B(2)) and _B.le(1 + 2 / _B.pi, 2 * (1 + _B.log(_B(2))))
     return Outcome(holds=small, ratio=worst)
 
 
-@check("sec:results", kind="exact")
+@check(
+    "sec:results",
+    kind=Searched("five p"),
+    mutants=(edited("reference.smooth.noisy_sfw._prepare", 'require(ok, "p"', 'require(True, "p"'),),
+)
 def exponents_that_algorithm_5_takes(seed: int) -> Outcome:
     """1 < p ≤ 2 runs, p = 1 and p > 2 are refused with one line. Mutant: accepting p = 1."""
     data = tuple(Example((Fraction(1, 2), 0), 1) for _ in range(4))
@@ -718,7 +892,12 @@ def exponents_that_algorithm_5_takes(seed: int) -> Outcome:
     return Outcome(holds=accepted == [False, True, True, True, False])
 
 
-@check("eqn:k_smooth", kind="exact", edition="printed")
+@check(
+    "eqn:k_smooth",
+    kind=Searched("seven pairs (d, q), binary64"),
+    edition="printed",
+    mutants=(scaled(f"{SPACES}.kappa_printed", "9/10"),),
+)
 def printed_kappa_where_it_is_q_minus_one(seed: int) -> Outcome:
     """Where q − 1 ≤ 2 ln d the printed κ is q − 1, which is provable: equal to (ρ−1) at ρ = q. Mutant: q − 2."""
     pairs = [(d, q) for d, q in product((3, 10, 100), (2, 3, 5)) if q - 1 <= 2 * math.log(d)]
