@@ -9,12 +9,15 @@ Alg:phased      one Gaussian release a phase, a record is in one phase: exact δ
 Alg:nfw         T adaptive report-noisy-min steps: optimal composition (Laplace), zCDP (Gumbel)
 alg:polySFW     one record acts on step t ≥ k of one round with loss u_k·P_{k,t}: pure sum, zCDP, and for Laplace
                 noise dp-accounting's pessimistic composition over the worst k
-alg:nSFW        Gaussian releases of one batch: exact δ_G at the worst step
+alg:nSFW        Gaussian releases of one batch: exact δ_G at the worst step; as printed, with random batches, the
+                average of δ_G over the record's batch
 Alg:PGPSMD      T Gaussian releases of one batch: exactly one Gaussian release
 ==============  ==========================================================================================
 
 Neighbours are replace-one; batches and phases are disjoint and chosen without looking at the data, so rounds compose in
 parallel. A variant whose theorem needs a condition that fails gets no profile: the account says which condition.
+An account is for runs in one number system (binary64 unless given): what that rounds is in the sensitivities, by the
+run's own formulas, and a scale of the text that such a run refuses is a condition that fails.
 Scales are binary64; where the variant is ours they are rounded up, and the profile belongs to the rounded number.
 """
 
@@ -25,13 +28,15 @@ from fractions import Fraction
 from typing import Any
 
 from audit.accounting import convex, smooth, weakly_convex
-from audit.accounting.account import ACCOUNTANTS, Account, Condition, PrivacyTarget, Scale
+from audit.accounting.account import ACCOUNTANTS, EXACT, Account, Condition, PrivacyTarget, Scale
 from audit.accounting.profiles import PrivacyProfile
+from reference.numerics.numbers import MP, Float64, Numbers
 from reference.numerics.preconditions import exact, positive, require
 from reference.paper.algorithms import EDITIONS, Edition, named
 
 __all__ = [
     "ACCOUNTANTS",
+    "EXACT",
     "Account",
     "Condition",
     "PrivacyProfile",
@@ -41,6 +46,7 @@ __all__ = [
     "checked_target",
     "convex",
     "noise_ratio",
+    "run_numbers",
     "smooth",
     "weakly_convex",
 ]
@@ -53,7 +59,9 @@ def checked_target(epsilon: Any, delta: Any) -> tuple[Fraction, Fraction]:
     return e, d
 
 
-def account(algorithm: str, variant: Edition, epsilon: Any, delta: Any, **parameters: Any) -> Account:
+def account(
+    algorithm: str, variant: Edition, epsilon: Any, delta: Any, *, numbers: Numbers | None = None, **parameters: Any
+) -> Account:
     """Noise scales and certified guarantee of an algorithm.
 
     Args:
@@ -61,6 +69,7 @@ def account(algorithm: str, variant: Edition, epsilon: Any, delta: Any, **parame
         variant: whose scales: "printed", "corrected", or "tight", the least that are proven to suffice.
         epsilon: ε > 0 of the target; like δ an int, a Fraction, a float, or a decimal string, which is exact.
         delta: 0 < δ < 1 of the target.
+        numbers: what the run computes with; binary64 unless given (`run_numbers`), `EXACT` for no rounding at all.
         parameters: those of the algorithm (n, d, L0, …), by the paper's names; each has a default.
 
     Returns:
@@ -72,7 +81,14 @@ def account(algorithm: str, variant: Edition, epsilon: Any, delta: Any, **parame
     ('private', 0.023, True)
     """
     require(variant in EDITIONS, "variant", variant, f"be one of {', '.join(EDITIONS)}")
-    return ACCOUNTANTS[named(algorithm).label](PrivacyTarget(variant, *checked_target(epsilon, delta)), **parameters)
+    e, d = checked_target(epsilon, delta)
+    target = PrivacyTarget(variant, e, d, run_numbers(d) if numbers is None else numbers)
+    return ACCOUNTANTS[named(algorithm).label](target, **parameters)
+
+
+def run_numbers(delta: Fraction) -> Numbers:
+    """The numbers that a run is taken to compute with: binary64, or 30 digits for a δ that binary64 cannot hold."""
+    return Float64() if float(delta) > 0 else MP(30)
 
 
 def noise_ratio(one: Account, other: Account) -> float | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from audit.accounting.account import (
     ACCOUNTANTS,
@@ -14,19 +14,40 @@ from audit.accounting.account import (
     Condition,
     PrivacyTarget,
     Scale,
+    accepted,
     at_least,
     guarded,
     largest_of,
     nearest,
+    region,
 )
 from audit.accounting.profiles import PrivacyProfile, Rule, constant_rule, gaussian_rule, kov_rule, smallest, zcdp_rule
-from reference.convex.noisy_frank_wolfe import theorem_alpha_printed, theorem_steps
-from reference.convex.oracle import OracleParameters
-from reference.convex.phased_sgd import phase_lengths, theorem_alpha, theorem_beta, theorem_beta_printed
-from reference.convex.sensitivity import average_bound
+from reference.convex import noisy_frank_wolfe as nfw
+from reference.convex import phased_noise
+from reference.convex.drift import average_bound
+from reference.convex.noisy_frank_wolfe import FrankWolfeParameters, theorem_alpha_printed, theorem_steps
+from reference.convex.oracle import OracleParameters, closed_form_oracle
+from reference.convex.phased_noise import TIGHT_ROOM
+from reference.convex.phased_sgd import (
+    PhasedParameters,
+    phase_lengths,
+    sigma_printed,
+    step_size,
+    theorem_alpha,
+    theorem_beta,
+    theorem_beta_printed,
+)
+from reference.convex.rounding import phase_reserve, selection_terms
+from reference.convex.sensitivity import tuned_step
 from reference.numerics.numbers import Ball, BallScalar, Exact, Numbers, Real
 from reference.numerics.preconditions import nonnegative, positive, require, whole
-from reference.privacy import gaussian_mu, kov_epsilon0, log_inverse, zcdp_rho
+from reference.numerics.rounding import require_sizes
+from reference.privacy import SelectionNoise, gaussian_mu, log_inverse
+from reference.setting.losses import GLL
+from reference.setting.sets import FeasibleSet, Region, WholeSpace
+
+NO_LOSS = cast(GLL, None)
+"""Noise depends on a run's L0 and R, not on its loss."""
 
 # ------------------------------------------------------------------------------------------ Algorithm 1
 
@@ -53,19 +74,25 @@ class _Phased:
 
     target: PrivacyTarget
     n: int
+    W: Region | WholeSpace
     dimension: Fraction
     L0: Fraction
     R: Fraction
     length: Fraction
     beta: Fraction | None
     alpha: Fraction | None
+    tuned: bool
 
     def rho(self, K: Numbers) -> Real:
         """ρ = ε/(2√ln(1/δ))."""
         return K(self.target.epsilon) / (2 * self.target.log_root(K))
 
     def eta(self, K: Numbers, k: int) -> Real:
-        """η_k."""
+        """η_k: that of lines 4 and 5, or the one that the tight noise prefers."""
+        if self.tuned:
+            mu = gaussian_mu(K, self.target.epsilon, self.target.delta)
+            G = K(self.L0) * K(self.R)
+            return tuned_step(K, self.n, int(self.dimension), G, K(self.length), mu) / 4**k
         least = K.min(self.rho(K) / K.sqrt(K(self.dimension)), 1 / K.sqrt(K(self.n)))
         return K(self.length) / (3 * K(self.L0) * K(self.R)) * least / 4**k
 
@@ -82,22 +109,52 @@ class _Phased:
 
     def curvature(self, K: Numbers) -> Any:
         """η₁βR²: (D/12)·min(ρ√(n/d), 1) with the printed β, a D-th of it with the proof's; rational if the min is 1."""
-        if self.beta is not None:
-            return self.eta(K, 1) * K(self.beta) * K(self.R) * K(self.R)
+        if self.beta is not None or self.tuned:
+            return self.eta(K, 1) * self.smoothing(K).beta * K(self.R) * K(self.R)
         share = K.min(self.rho(K) * K.sqrt(K(self.n) / K(self.dimension)), K(1))
         return share * (self.length if self.target.printed else 1) / 12
 
+    def run(self, K: Numbers) -> PhasedParameters:
+        """The run that the scales are for, with any oracle that is sound, and the printed noise."""
+        free, W = isinstance(self.W, WholeSpace), cast(FeasibleSet, self.W)
+        made = PhasedParameters(
+            K=K,
+            n=self.n,
+            gll=NO_LOSS,
+            W=W,
+            start=K.zeros(W.dim if free else 0),
+            epsilon=K(self.target.epsilon),
+            delta=K(self.target.delta),
+            D=None if free else K(self.length),
+            rank=K(self.dimension) if free else None,
+            smoothing=self.smoothing(K),
+            oracle=closed_form_oracle,
+            sigma=sigma_printed,
+            average="last",
+            unproven=True,
+        )
+        return replace(made, stretch=self.eta(K, 0) / step_size(K, made)) if self.tuned else made
+
     def moved(self, K: Numbers, k: int) -> Real:
-        """Δ_k: how far one record moves the average of phase k. Without the clip ‖O‖ may be L0R + α (printed)."""
-        p, eta = self.smoothing(K), self.eta(K, k)
-        bound = average_bound(K, eta, phase_lengths(self.n)[k - 1], p)
+        """Δ_k: how far one record moves the average of phase k, as it is computed. Without the clip ‖O‖ may be L0R + α
+        (printed).
+        """
+        p, eta, T = self.smoothing(K), self.eta(K, k), phase_lengths(self.n)[k - 1]
+        bound = average_bound(K, eta, T, p) + phase_reserve(K, self.run(K), eta, T)
         return bound + 2 * eta * p.alpha if self.target.printed else bound
 
     def sigma(self, k: int) -> float:
-        """σ_k: 4L0Rη_k/ρ, or Δ_k/μ* (tight)."""
+        """σ_k: 4L0Rη_k/ρ, or Δ_k/μ* (tight), raised as a run raises it."""
         if self.target.variant == "tight":
-            return at_least(self.moved(WORK, k) / gaussian_mu(WORK, self.target.epsilon, self.target.delta))
+            K = self.target.work(WORK.bits)
+            return at_least(self.moved(K, k) * TIGHT_ROOM / gaussian_mu(K, self.target.epsilon, self.target.delta))
         return nearest(4 * WORK(self.L0) * WORK(self.R) * self.eta(WORK, k) / self.rho(WORK))
+
+    def require_proof(self) -> None:
+        """What a run asks of σ_k as printed."""
+        K, lengths = self.target.work(), phase_lengths(self.n)
+        etas = tuple(self.eta(K, k) for k in range(1, len(lengths) + 1))
+        phased_noise.require_proof(K, self.run(K), self.rho(K), etas, lengths)
 
 
 @ACCOUNTANTS.of("Alg:phased")
@@ -113,33 +170,48 @@ def phased_account(
     beta: Exact | None = None,
     alpha: Exact | None = None,
     oracle: str = "sound",
+    step: str = "theorem",
+    reach: Exact | None = None,
 ) -> Account:
     """Phased SGD: σ_k a phase, μ_k = Δ_k/σ_k. D = None is the unconstrained setting (then `rank` bounds the rank).
+
+    `step`: η of lines 4 and 5 ("theorem"), or in the tight variant the η that its risk bound prefers ("tuned",
+    `reference.convex.sensitivity.tuned_parameters`; D must be given). Noise is compared per unit of η.
 
     `oracle`: "sound" is what Lemma 5 claims, α-accurate and bounded. The printed Algorithm 1 returns 0 on every input
     ("printed": nothing depends on the data); with its comparison turned round and its β/2 restored it still halves
     on quarter points ("halving": its error reaches √2 − 1 times L0R, and privacy is lost).
     """
     require(oracle in ORACLES, "oracle", oracle, f"be one of {', '.join(ORACLES)}")
+    require(step in ("theorem", "tuned"), "step", step, "be theorem or tuned")
+    tuned = step == "tuned" and target.variant == "tight"
+    require(not tuned or D is not None, "D", D, "be given for a tuned step", "the unconstrained distance is unknown")
     dimension = Fraction(whole("d", d)) if D is not None else positive("rank", n if rank is None else rank)
     at = _Phased(
         target,
         whole("n", n, 2),
+        WholeSpace(whole("d", d)) if D is None else region(d, reach, positive("D", D)),
         dimension,
         positive("L0", L0),
         positive("R", R),
         Fraction(1) if D is None else positive("D", D),
         None if beta is None else positive("beta", beta),
         None if alpha is None else nonnegative("alpha", alpha),
+        tuned,
     )
+    far = at.W.far if isinstance(at.W, Region) else 0
+    require_sizes(target.numbers, L0=at.L0, R=at.R, D=at.length, reach=far)
     conditions = _phased_conditions(at, oracle)
     sigmas = [at.sigma(k) for k in range(1, len(phase_lengths(n)) + 1)]
     scales = tuple(Scale("sigma_k", f"k={k}", s, "normal") for k, s in enumerate(sigmas, 1))
-    note = f"η₁βR² = {nearest(at.curvature(WORK)):.4g}; oracle: {ORACLES[oracle]}"
+    eta = f"η = {nearest(4 * at.eta(WORK, 1)):.6g} ({'tuned to the tight noise' if tuned else 'lines 4 and 5'})"
+    note = f"{eta}; η₁βR² = {nearest(at.curvature(WORK)):.4g}; oracle: {ORACLES[oracle]}"
+    note += "; noise is compared per unit of η" if tuned else ""
     known = _known_pair(at, d) if not conditions[0].holds and D is not None else ""
     notes = (note, known) if known else (note,)
+    per_step = tuple(sigma / nearest(at.eta(WORK, k)) for k, sigma in enumerate(sigmas, 1))
     profile = guarded(PrivacyProfile(_phased_rule(at, sigmas, oracle)), conditions)
-    return Account("Alg:phased", target, scales, profile, conditions, notes, tuple(sigmas), known)
+    return Account("Alg:phased", target, scales, profile, conditions, notes, per_step, known)
 
 
 def _phased_rule(at: _Phased, sigmas: list[float], oracle: str) -> Rule:
@@ -147,7 +219,8 @@ def _phased_rule(at: _Phased, sigmas: list[float], oracle: str) -> Rule:
         return constant_rule("the printed oracle returns 0: the output does not depend on the data")
 
     def mu(K: Ball) -> BallScalar:
-        return largest_of(K, [at.moved(K, k) / Fraction(s) for k, s in enumerate(sigmas, 1)])  # type: ignore[no-any-return]
+        moved = [at.moved(at.target.work(K.bits), k) for k in range(1, len(sigmas) + 1)]
+        return largest_of(K, [far / Fraction(s) for far, s in zip(moved, sigmas, strict=True)])  # type: ignore[no-any-return]
 
     return gaussian_rule(mu, "one Gaussian release a phase, a record in one phase: exact δ_G of the worst", exact=False)
 
@@ -172,6 +245,8 @@ def _phased_conditions(at: _Phased, oracle: str) -> tuple[Condition, ...]:
     if at.target.printed:
         text = f"n = {at.n} is a power of two, so that T_k = n/2^k"
         found.append(Condition(text, at.n & (at.n - 1) == 0, "corrected rounds T_k down"))
+    if at.target.variant != "tight" and at.target.rounded and all(c.holds for c in found):
+        found += accepted(at.target, "σ_k as printed", at.require_proof)
     return tuple(found)
 
 
@@ -200,20 +275,35 @@ def frank_wolfe_account(
     R: Exact = 1,
     D: Exact = 1,
     T: int | None = None,
+    d: int = 10,
+    beta: Exact | None = None,
     alpha: Exact | None = None,
     noise: str = "best",
+    reach: Exact | None = None,
 ) -> Account:
-    """Noisy Frank–Wolfe: ε0 = range/s a step; T − 1 steps reach the printed output w_T, T the corrected one."""
+    """Noisy Frank–Wolfe: ε0 = range/s a step; T − 1 steps reach the printed output w_T, T the corrected one.
+
+    d, β and the reach of W enter what rounding adds, and nothing else.
+    """
     whole("n", n, 2)
     unit = positive("L0", L0) * positive("R", R) * positive("D", D) / n
     require(noise in ("best", "laplace", "gumbel"), "noise", noise, "be best, laplace or gumbel")
     steps, conditions = _frank_wolfe_steps(target, n, whole("J", J), T)
-    score_range = _score_range(target, unit, n, positive("D", D), alpha)
-    s, kind = _frank_wolfe_scale(target, score_range(WORK), steps, noise, unit)
+    W, longer = region(whole("d", d), reach, positive("D", D)), _longer(target, n, positive("D", D), alpha)
+    given = None if beta is None else positive("beta", beta)
+    at = _Wolfe(target, n, J, positive("L0", L0), positive("R", R), positive("D", D), steps, W, given)
+    require_sizes(target.numbers, L0=at.L0, R=at.R, D=at.D, reach=W.far)
+    s, kind = _frank_wolfe_scale(at, noise, unit)
     releases = steps - 1 if target.printed else steps
+    if target.variant != "tight" and target.rounded and all(c.holds for c in conditions):
+        K = target.work()
+        run = replace(at.run(K, kind, K(s)), epsilon=K(target.epsilon), delta=K(target.delta))
+        conditions += accepted(target, "s as printed", lambda: nfw.require_proof(K, run))
 
     def loss(K: Ball) -> BallScalar:
-        return score_range(K) / Fraction(s)  # type: ignore[no-any-return]
+        run = at.run(target.work(K.bits), kind)
+        rounding, tail = selection_terms(run.K, run)
+        return (nfw.score_range(K, run) + longer(K) + rounding) / Fraction(s) + tail  # type: ignore[no-any-return]
 
     rule = _frank_wolfe_rule(loss, releases, kind)
     note = f"T = {steps}, {releases} selections reach the output, ε0 = {nearest(loss(WORK)):.6g} a step"
@@ -240,31 +330,68 @@ def _frank_wolfe_steps(target: PrivacyTarget, n: int, J: int, T: int | None) -> 
     return theorem_steps(K, n, J, target.epsilon, target.delta), (vertices, enough)
 
 
-def _score_range(
-    target: PrivacyTarget, unit: Fraction, n: int, D: Fraction, alpha: Exact | None
-) -> Callable[[Numbers], Real]:
-    """2DL0R/n with the clipped oracle; the printed oracle may be α longer at each end."""
+@dataclass(frozen=True)
+class _Wolfe:
+    """The quantities of Algorithm 3."""
 
-    def score_range(K: Numbers) -> Real:
+    target: PrivacyTarget
+    n: int
+    J: int
+    L0: Fraction
+    R: Fraction
+    D: Fraction
+    steps: int
+    W: Region
+    beta: Fraction | None
+
+    def run(self, K: Numbers, noise: SelectionNoise, s: Real = None) -> FrankWolfeParameters:
+        """The run that the scale is for, with any oracle that is sound; ε and δ stay exact."""
+        epsilon, delta, L0, R, D = (K(x) for x in (self.target.epsilon, self.target.delta, self.L0, self.R, self.D))
+        J = max(self.J, 2)  # with one vertex nothing is guaranteed, and no β follows from the text
+        beta = nfw.theorem_beta(K, self.n, J, epsilon, delta, L0, R, D) if self.beta is None else K(self.beta)
+        smoothing = OracleParameters(beta, nfw.theorem_alpha(K, self.n, L0, R), L0, R)
+        return FrankWolfeParameters(
+            K=K,
+            n=self.n,
+            gll=NO_LOSS,
+            W=cast(FeasibleSet, self.W),
+            J=J,
+            start=K.zeros(0),
+            epsilon=self.target.epsilon,
+            delta=self.target.delta,
+            D=D,
+            T=self.steps,
+            smoothing=smoothing,
+            oracle=closed_form_oracle,
+            noise=noise,
+            s=s,
+            unproven=True,
+        )
+
+
+def _longer(target: PrivacyTarget, n: int, D: Fraction, alpha: Exact | None) -> Callable[[Numbers], Real]:
+    """What the printed oracle adds to the range of the scores: without a clip it may be α longer at each end."""
+
+    def longer(K: Numbers) -> Real:
         if not target.printed:
-            return 2 * K(unit)
+            return K(0)
         accuracy = theorem_alpha_printed(K, n) if alpha is None else K(nonnegative("alpha", alpha))
-        return 2 * K(unit) + 2 * K(D) * accuracy / n
+        return 2 * K(D) * accuracy / n
 
-    return score_range
+    return longer
 
 
-def _frank_wolfe_scale(
-    target: PrivacyTarget, score_range: BallScalar, steps: int, noise: str, unit: Fraction
-) -> tuple[float, Literal["laplace", "gumbel"]]:
-    epsilon, delta = target.epsilon, target.delta
+def _frank_wolfe_scale(at: _Wolfe, noise: str, unit: Fraction) -> tuple[float, Literal["laplace", "gumbel"]]:
+    """s as printed, or the least that the run's own rule gives: of the noise asked for, or of the better one."""
+    target, K = at.target, at.target.work(WORK.bits)
     if target.variant != "tight":
-        return nearest(3 * WORK(unit) * WORK.sqrt(8 * steps * log_inverse(WORK, delta)) / WORK(epsilon)), "laplace"
-    laplace = at_least(score_range / kov_epsilon0(WORK, epsilon, delta, steps))
-    gumbel = at_least(score_range * WORK.sqrt(steps / (8 * zcdp_rho(WORK, epsilon, delta))))
-    if noise == "laplace" or (noise == "best" and laplace <= gumbel):
+        root = WORK.sqrt(8 * at.steps * log_inverse(WORK, target.delta))
+        return nearest(3 * WORK(unit) * root / WORK(target.epsilon)), "laplace"
+    laplace = at_least(nfw.scale_tight(at.run(K, "laplace"), K))
+    if noise == "laplace":
         return laplace, "laplace"
-    return min(laplace, gumbel), "gumbel"
+    gumbel = at_least(nfw.scale_tight(at.run(K, "gumbel"), K))
+    return (laplace, "laplace") if noise == "best" and laplace <= gumbel else (gumbel, "gumbel")
 
 
 def _frank_wolfe_rule(loss: Callable[[Ball], BallScalar], releases: int, kind: str) -> Rule:

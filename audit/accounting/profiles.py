@@ -94,6 +94,24 @@ def gaussian_rule(mu: Parameter, name: str = "Gaussian release, exact", exact: b
     return Rule(name, exact, lambda K, e: gaussian_delta(K, e, at(K)))
 
 
+def averaged_rule(mus: Callable[[Ball], Sequence[BallScalar]], shares: Sequence[Fraction], name: str) -> Rule:
+    """A Gaussian release at distance μ_k with probability p_k, whether or not k is known: at most Σ p_k·δ_G(ε, μ_k).
+
+    Hockey-stick divergences are jointly convex, so the average over k bounds the mixture.
+    """
+    known: dict[int, Sequence[BallScalar]] = {}
+
+    def body(K: Ball, e: Fraction) -> BallScalar:
+        if K.bits not in known:
+            known[K.bits] = mus(K)
+        total = K(0)
+        for mu, share in zip(known[K.bits], shares, strict=True):
+            total = total + K(share) * gaussian_delta(K, e, mu)
+        return total  # type: ignore[no-any-return]
+
+    return Rule(name, False, body)
+
+
 def pure_rule(epsilon0: Parameter, name: str = "pure DP of the whole transcript", exact: bool = False) -> Rule:
     """ε0-DP: δ(ε) of randomised response at ε0, the worst ε0-DP mechanism."""
     at = once(epsilon0)

@@ -5,24 +5,26 @@
     result.write_html("grid.html")
 
 Every cell is an audit of its own at level α/m, m cells in all: with probability 1 − α no correct cell is called
-violated and every lower bound holds (Bonferroni). The claim of a cell is `epsilon=`, or its own parameter "epsilon".
+violated and every lower bound holds (Bonferroni). The claim of a cell is `epsilon=`, `rho=`, `mu=` or `claim=`, or its
+own parameter "epsilon", "rho" or "mu".
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from audit.auditor.api import audit_dp
+from audit.auditor.api import audit_dp, quiet
 from audit.auditor.search.pairs import NamedPair
+from audit.auditor.terms.claim import SYMBOLS, Claim, claimed
 from audit.auditor.terms.options import Budget, Code, Execution, GridKeywords, gathered
 from audit.auditor.terms.result import AuditResult, Finding
 from audit.runtime.markup import Html, tag
+from audit.runtime.notebook import progress_line
 
 GRID_SAMPLES = 500
 """Draws a side and cell, unless said: chosen for speed; a grid has many cells."""
@@ -38,13 +40,16 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """The bound with a mark: ✗ violated, · consistent, ! error; an asterisk for findings."""
+        """The bound with a mark, one for each verdict (`MARKS`); an asterisk for findings."""
         r = self.result
         star = "*" if noted(r) else ""
         if r.verdict == "error":
             return f"! error{star}"
-        return f"{'✗' if r.violated else '·'} {r.epsilon_lower:.2f}{star}"
+        return f"{MARKS[r.verdict]} {r.lower:.2f}{star}"
 
+
+MARKS = {"violated": "✗", "suspect": "?", "inconclusive": "~", "consistent": "·", "error": "!"}
+WORST_FIRST = ("violated", "suspect", "inconclusive", "consistent", "error")
 
 NOTES = frozenset({"global-state", "warns", "not-neighbours", "repeated-floats"})
 """Findings that are remarks, not suspicions."""
@@ -82,9 +87,9 @@ class GridResult:
 
     @property
     def verdict(self) -> str:
-        """One of "violated" (some cell is), "error" (nothing could be tested) and "consistent"."""
+        """The worst that a cell says; "error" only if no cell could be tested."""
         seen = {c.result.verdict for c in self.cells}
-        return "violated" if "violated" in seen else "consistent" if "consistent" in seen else "error"
+        return next(v for v in WORST_FIRST if v in seen)
 
     @property
     def violations(self) -> list[Cell]:
@@ -116,7 +121,10 @@ class GridResult:
         table += [[row, *(self.cell(row, column).text for column in self.columns)] for row in self.rows]
         widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
         lines = ["  ".join(text.ljust(w) for text, w in zip(line, widths, strict=True)).rstrip() for line in table]
-        key = "✗ violated, · consistent, ! could not be tested; the number is the lower bound on ε; * see the findings"
+        key = (
+            "✗ violated, ? suspect, ~ inconclusive, · consistent, ! could not be tested; the number is the lower bound;"
+            " * see the findings"
+        )
         found = [f"  noticed in {count} cells: {finding}" for finding, count in self.findings]
         return "\n".join([head, *lines, key, *found])
 
@@ -125,13 +133,21 @@ class GridResult:
         cells = [{"parameters": c.parameters, "pair": c.pair, "result": c.result.to_dict()} for c in self.cells]
         return {"verdict": self.verdict, "confidence": self.confidence, "seconds": self.seconds, "cells": cells}
 
-    def to_html(self) -> str:
-        """A page with a heat map: the redder a cell, the further its bound is above its claim."""
+    def _table(self) -> Html:
+        """The heat map."""
         head = tag("tr", tag("th", ""), *(tag("th", c, scope="col") for c in self.columns))
         body = [
             tag("tr", tag("th", row, scope="row"), *(_heat(self.cell(row, column)) for column in self.columns))
             for row in self.rows
         ]
+        return tag("table", head, *body, class_="dp-grid")
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the verdict and the heat map."""
+        return f"{tag('style', Html(_CELLS))}{tag('p', str(self).splitlines()[0])}{self._table()}"
+
+    def to_html(self) -> str:
+        """A page with a heat map: the redder a cell, the further its bound is above its claim."""
         found = [tag("li", f"{finding} (in {count} cells)") for finding, count in self.findings]
         page = tag(
             "html",
@@ -140,8 +156,8 @@ class GridResult:
                 "body",
                 tag("h1", "DP audit grid"),
                 tag("p", str(self).splitlines()[0]),
-                tag("table", head, *body),
-                tag("p", "The number is the lower bound on ε; the colour compares it with the claim of its cell."),
+                self._table(),
+                tag("p", "The number is the lower bound, in the currency of its claim; the colour compares the two."),
                 tag("ul", *found) if found else "",
             ),
             lang="en",
@@ -153,12 +169,12 @@ class GridResult:
         Path(path).write_text(self.to_html(), encoding="utf-8")
 
 
-_STYLE = (
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2rem;max-width:70rem}table{border-collapse:collapse}"
-    "th{font-weight:600;text-align:left;padding:.3rem .6rem}td{padding:.3rem .6rem;text-align:right;"
-    "border:1px solid #fff;font-variant-numeric:tabular-nums;color:#111}"
-    "td.error{background:#ccc}td.violated{font-weight:700}"
+_CELLS = (
+    ".dp-grid{border-collapse:collapse}.dp-grid th{font-weight:600;text-align:left;padding:.3rem .6rem}"
+    ".dp-grid td{padding:.3rem .6rem;text-align:right;border:1px solid #fff;font-variant-numeric:tabular-nums;"
+    "color:#111}.dp-grid td.error{background:#ccc}.dp-grid td.violated{font-weight:700}"
 )
+_STYLE = "body{font:15px/1.5 system-ui,sans-serif;margin:2rem;max-width:70rem}" + _CELLS
 
 
 def _heat(cell: Cell) -> Html:
@@ -167,7 +183,7 @@ def _heat(cell: Cell) -> Html:
     title = str(r)
     if r.verdict == "error":
         return tag("td", cell.text, class_="error", title=title)
-    ratio = min(3.0, r.epsilon_lower / max(r.claimed_epsilon, 1e-9))
+    ratio = min(3.0, max(0.0, r.lower) / max(r.claim.number, 1e-9))
     low, high, share = (
         ((255, 255, 255), (255, 240, 150), ratio) if ratio <= 1 else ((255, 240, 150), (230, 70, 50), (ratio - 1) / 2)
     )
@@ -182,6 +198,9 @@ def audit_grid(
     *,
     epsilon: float | None = None,
     delta: float = 0.0,
+    rho: float | None = None,
+    mu: float | None = None,
+    claim: Claim | Callable[..., Claim] | None = None,
     neighbours: str | None = None,
     budget: Budget | None = None,
     code: Code | None = None,
@@ -196,6 +215,9 @@ def audit_grid(
         pairs: `NamedPair`s (see `neighbour_pairs`), (dataset, neighbour) tuples, or a dict of named ones.
         epsilon: the ε that every cell claims; without it, the parameter "epsilon" of the cell.
         delta: the δ that every cell claims.
+        rho: the ρ of zCDP that every cell claims instead; without it, the parameter "rho" of the cell.
+        mu: the μ of Gaussian DP that every cell claims instead; without it, the parameter "mu".
+        claim: any claim instead, or a function that makes one of the cell's parameters, as `make` is one.
         neighbours: how the datasets of a pair should differ; without it, as each pair says of itself.
         budget: as for `audit_dp`; samples (500 unless said) counts draws a side and cell, seconds are shared by all
             cells, and confidence holds for all cells together.
@@ -205,6 +227,10 @@ def audit_grid(
 
     Returns:
         A `GridResult`, which prints as a matrix.
+
+    Raises:
+        ValueError: an argument is not what it should be; the message names it, the condition and the remedy.
+        TypeError: a keyword is unknown.
 
     >>> def laplace(epsilon, clip):
     ...     return lambda data, size, rng: min(data[0], clip) + rng.laplace(scale=1 / epsilon, size=size)
@@ -216,6 +242,7 @@ def audit_grid(
     options = gathered("audit_grid", budget, code, execution, keywords, ("make", "grid", "pairs", "neighbours"))
     spend, where = options.budget, options.execution
     combinations, named = _combinations(grid), _named(pairs)
+    claims = [_claim(parameters, claim, epsilon, delta, rho, mu) for parameters in combinations]
     if not 0 < spend.confidence < 1:
         raise ValueError(f"confidence = {spend.confidence!r} must be strictly between 0 and 1, e.g. 0.95")
     total = len(combinations) * len(named)
@@ -225,33 +252,36 @@ def audit_grid(
         seconds=None if spend.seconds is None else spend.seconds / total,
         confidence=1 - (1 - spend.confidence) / total,
     )
+    line = None if where.progress is not None else progress_line()
+    say = where.progress or line or quiet
     cells = []
-    for number, (parameters, pair) in enumerate(itertools.product(combinations, named)):
+    cases = itertools.product(zip(combinations, claims, strict=True), named)
+    for number, ((parameters, made), pair) in enumerate(cases):
         result = audit_dp(
             make(**parameters),
             pair.dataset,
             pair.neighbour,
-            epsilon=_claim(parameters, epsilon),
-            delta=delta,
+            claim=made,
             neighbours=pair.relation if neighbours is None else neighbours,
             budget=share,
             code=options.code,
             execution=_of_cell(where, number),
         )
         cells.append(Cell(parameters, pair.name, result))
-        if where.progress is not None:
-            where.progress(f"{number + 1} of {total}: {_row(parameters)} | {pair.name}: {cells[-1].text}")
+        say(f"{number + 1} of {total}: {_row(parameters)} | {pair.name}: {cells[-1].text}")
+    if line is not None:
+        line("")
     rows, columns = [_row(p) for p in combinations], [p.name for p in named]
     return GridResult(cells, spend.confidence, time.monotonic() - started, rows, columns)
 
 
 def _of_cell(where: Execution, number: int) -> Execution:
-    """Where one cell runs: on a seed and in a folder of its own, without progress of its own."""
+    """Where one cell runs: on a seed and in a folder of its own, its progress told by the grid alone."""
     return replace(
         where,
         seed=None if where.seed is None else where.seed + number,
         out=None if where.out is None else Path(where.out) / f"cell-{number}",
-        progress=None,
+        progress=quiet,
     )
 
 
@@ -278,13 +308,27 @@ def _named(pairs: Any) -> list[NamedPair]:
     return out
 
 
-def _claim(parameters: dict[str, Any], epsilon: float | None) -> float:
-    claimed = parameters.get("epsilon") if epsilon is None else epsilon
-    if not isinstance(claimed, int | float) or math.isnan(claimed):
-        raise ValueError(
-            'epsilon = None: say what is claimed with epsilon=, or make "epsilon" one of the parameters of the grid'
-        )
-    return float(claimed)
+def _claim(
+    parameters: dict[str, Any],
+    claim: Claim | Callable[..., Claim] | None,
+    epsilon: float | None,
+    delta: float,
+    rho: float | None,
+    mu: float | None,
+) -> Claim:
+    """What a cell claims: what is said for all, or its own parameter."""
+    if all(said is None for said in (claim, epsilon, rho, mu)):
+        own = [name for name in SYMBOLS if parameters.get(name) is not None]
+        if not own:
+            raise ValueError(
+                'epsilon = None: say what is claimed with epsilon=, rho=, mu= or claim=, or make "epsilon" one of the'
+                " parameters of the grid"
+            )
+        epsilon, rho, mu = (parameters.get(name) for name in SYMBOLS)
+    made: Any = claim
+    if callable(made) and not isinstance(made, type):
+        made = made(**parameters)
+    return claimed(made, epsilon, delta, rho, mu)
 
 
 def _row(parameters: dict[str, Any]) -> str:

@@ -4,6 +4,9 @@ Every function returns one row a trial and reads its noise from a `BatchTape`: t
 that the reference reads. On the same draws it agrees with `reference` (tests hold it to 1e-10). Control flow is written
 anew here; closed formulas (a loss's slope, a noise scale) are taken from `reference` and evaluated on arrays.
 
+**Guarantee.** The noise is that of the reference in binary64, reserves for rounding included: those hold for sums in
+any order, so for numpy's too. What the reference refuses at the door is refused here by the same functions.
+
 What may not enter: constants and formulas of its own.
 """
 

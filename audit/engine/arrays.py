@@ -24,6 +24,11 @@ class Arrays(Numbers):
 
     name = "arrays"
 
+    @property
+    def unit_roundoff(self) -> Fraction:
+        """2^{−53}, as of `Float64`."""
+        return Fraction(1, 2**53)
+
     def __call__(self, x: Any) -> Any:
         return float(Fraction(x)) if isinstance(x, (str, Fraction)) else x
 

@@ -12,15 +12,16 @@ from audit.engine.arrays import Array, floats
 from audit.engine.convex import ORACLE_ERRATA, LossTable
 from reference.convex.noisy_frank_wolfe import frank_wolfe_parameters, scale_printed, scale_tight
 from reference.convex.oracle import oracle_parameters
+from reference.convex.phased_noise import tight_sigma
 from reference.convex.phased_sgd import checked_points, exact_log2, phased_parameters
-from reference.convex.sensitivity import tight_sigma
+from reference.convex.sensitivity import tuned_parameters
 from reference.numerics.numbers import Float64
 from reference.numerics.preconditions import require, same_dimension
 from reference.numerics.tape import ReplayTape
 from reference.paper.algorithms import BY_LABEL, PerAlgorithm
 from reference.setting.data import Example
 from reference.setting.losses import GLL
-from reference.vectors.execute import declared
+from reference.vectors.execute import declared, printed_default
 from reference.vectors.inputs import (
     dataset,
     feasible_set,
@@ -91,7 +92,7 @@ def _phased(variant: str, data: Json, tape: Any) -> Array:
     records, W = dataset(data["dataset"]), feasible_set(data["set"])
     options: dict[str, Any] = {"epsilon": number(data["epsilon"]), "delta": number(data["delta"])}
     if variant == "tight":
-        options["sigma"] = tight_sigma(K, options["epsilon"], options["delta"], data["average"])
+        options["sigma"] = tight_sigma
     gll = GLL(scalar_family(data["loss"]), number(data["L0"]), number(data["R"]), 2)
     p = phased_parameters(
         K,
@@ -101,11 +102,14 @@ def _phased(variant: str, data: Json, tape: Any) -> Array:
         **options,
         D=optional(data["D"]),
         rank=optional(data["rank"]),
-        beta=optional(data["beta"]),
+        beta=printed_default(K, variant, data, "beta"),
         alpha=optional(data["alpha"]),
         start=_start(data),
         average=data["average"],
+        unproven=True,
     )
+    if data.get("step") == "tuned":
+        p = tuned_parameters(K, p)
     checked_points(K, gll, records, W, p.start)
     if variant == "printed":
         exact_log2(len(records))
@@ -127,9 +131,10 @@ def _frank_wolfe(variant: str, data: Json, tape: Any) -> Array:
         T=data["T"],
         start=_start(data),
         beta=optional(data["beta"]),
-        alpha=optional(data["alpha"]),
+        alpha=printed_default(K, variant, data, "alpha"),
         noise=data["noise"],
         scale=scale_tight if variant == "tight" else scale_printed,
+        unproven=True,
     )
     checked_points(K, gll, records, W, p.start)
     edition: Any = "printed" if variant == "printed" else "corrected"

@@ -8,17 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.engine.arrays import ARRAYS, Array, floats, matrix
-from audit.engine.sets import project, vertices
+from audit.engine.sets import norms, project, vertices
 from audit.engine.tapes import BatchTape
 from reference.convex.noisy_frank_wolfe import FrankWolfeParameters
 from reference.convex.oracle import OracleParameters, least_exponent
-from reference.convex.phased_sgd import PhasedParameters
+from reference.convex.phased_noise import used_sigma
+from reference.convex.phased_sgd import PhasedParameters, admitted_points
+from reference.convex.rounding import require_run
 from reference.numerics.numbers import Float64, floor_log2
+from reference.numerics.preconditions import require
 from reference.numerics.tape import Draw
 from reference.paper.algorithms import Edition
 from reference.setting.data import Example
 from reference.setting.losses import ScalarLoss
 from reference.setting.losses_convex import _PiecewiseLinear
+from reference.setting.sets import WholeSpace
 
 ORACLE_ERRATA = frozenset({"E3.1", "E3.2", "E3.3", "E3.4"})
 """Inverted comparison, missing β/2, values for subgradients, range and output."""
@@ -55,14 +59,20 @@ class LossTable:
     def subgradient(self, u: Array) -> Array:
         """The subgradient nearest 0, entry by entry."""
         if self.kinks is None or self.slopes is None:
-            columns = [ell.subgradient(ARRAYS, u[:, j]) for j, ell in enumerate(self.losses)]
-            return np.stack(columns, axis=1)
-        below = above = self.slopes[:, 0]
+            return np.stack([self._column(ell, u[:, j]) for j, ell in enumerate(self.losses)], axis=1)
+        below = above = self.slopes[:, 0] + np.zeros(() if self.kinks.shape[1] else u.shape)
         for i in range(self.kinks.shape[1]):
             kink, slope = self.kinks[:, i], self.slopes[:, i + 1]
             below = np.where(u > kink, slope, below)  # the slope just left of u
             above = np.where(u >= kink, slope, above)  # the slope just right of u
-        return np.asarray(np.clip(0, np.minimum(below, above), np.maximum(below, above)))
+        return np.asarray(np.minimum(np.maximum(np.minimum(below, above), 0), np.maximum(below, above)))
+
+    @staticmethod
+    def _column(ell: ScalarLoss, u: Array) -> Array:
+        """The subgradients of one loss among others: its own table if it is piecewise linear, else its formula."""
+        if isinstance(ell, _PiecewiseLinear):
+            return LossTable.of([ell]).subgradient(u[:, None])[:, 0]
+        return np.asarray(ell.subgradient(ARRAYS, u))
 
     def value(self, u: Array) -> Array:
         """ℓ(u), entry by entry."""
@@ -99,7 +109,7 @@ def oracle(table: LossTable, m: Array, p: OracleParameters, errata: Collection[s
             here = value(m_t)
             best, lowest = np.where(here < lowest, m_t, best), np.minimum(here, lowest)
     if "E3.4" in errata:  # L10
-        return np.asarray(np.clip(-L0 * (a + b) / 2, -L0, L0))
+        return np.asarray(np.minimum(np.maximum(-L0 * (a + b) / 2, -L0), L0))
     return np.asarray(-L0 * best)
 
 
@@ -111,7 +121,13 @@ def _steps(p: OracleParameters, errata: Collection[str]) -> int:
     return least_exponent(K, 16 * G * G, alpha * alpha)
 
 
-# ----------------------------------------------------------------------------------------- Algorithm 2
+# ------------------------------------------------------------------------------------ Algorithms 2 and 3
+
+
+def require_binary64(p: PhasedParameters | FrankWolfeParameters, n: int) -> None:
+    """The parameters are for n records, and for the numbers that this engine computes with."""
+    require_run(Float64(), p, n)
+    require(isinstance(p.K, Float64), "K", p.K, "be Float64()", "this engine computes in binary64: make p with that")
 
 
 def phased_sgd(
@@ -123,9 +139,10 @@ def phased_sgd(
 ) -> Array:
     """Algorithm 2 for every trial: (trials, d). `p` holds binary64 scalars; the tight edition is `p.sigma`'s affair."""
     printed = edition == "printed"
+    require_binary64(p, len(dataset))
     n, d = len(dataset), p.W.dim
-    X = matrix(z.x for z in dataset)
-    tables = [LossTable.of([p.gll.scalar(z)]) for z in dataset]
+    points = admitted_points(Float64(), p.gll, dataset, p.W, p.start)
+    X, tables = matrix(x for x, _ in points), [LossTable.of([ell]) for _, ell in points]
     rho = p.epsilon / (2 * np.sqrt(np.log(1 / p.delta)))  # L2
     length, dimension = p.scale
     G = float(p.smoothing.L0) * float(p.smoothing.R)
@@ -134,7 +151,7 @@ def phased_sgd(
     s = 0  # L6
     for k in range(1, floor_log2(n) + 1):  # L3, L7
         T, eta_k = n // 2**k, eta / 4**k  # L8–9
-        u = w if printed else project(p.W, w)
+        u = w if printed else _within(p, project(p.W, w))
         total = np.zeros_like(w)
         for t in range(s, s + T):  # L10
             total += 0 if p.average == "last" else u
@@ -143,13 +160,18 @@ def phased_sgd(
                 step = eta_k * slope * X[t]
                 u = project(p.W, u + step if printed else u - step)
             total += u if p.average == "last" else 0
-        sigma = p.sigma(Float64(), rho, eta_k, T, p.smoothing)
+        sigma = used_sigma(Float64(), rho, eta_k, T, p)
         w = total / T + sigma * tape.read(Draw("xi", (k,), "normal", d))  # L11
         s += T  # L12
     return w if printed else project(p.W, w)  # L13
 
 
-# ----------------------------------------------------------------------------------------- Algorithm 3
+def _within(p: PhasedParameters, w: Array) -> Array:
+    """Starts in ℝ^d that are too far out for the noise are pulled back, as `reference.convex.rounding.within` does."""
+    if not isinstance(p.W, WholeSpace):
+        return w
+    limit = float(p.start_reach)
+    return np.asarray(w * (limit / np.maximum(limit, norms(w, 2)))[:, None])
 
 
 def noisy_frank_wolfe(
@@ -160,8 +182,9 @@ def noisy_frank_wolfe(
     oracle_errata: Collection[str] = ORACLE_ERRATA,
 ) -> Array:
     """Algorithm 3 for every trial: (trials, d)."""
-    X, V = matrix(z.x for z in dataset), vertices(p.W)
-    table = LossTable.of([p.gll.scalar(z) for z in dataset])
+    require_binary64(p, len(dataset))
+    points, V = admitted_points(Float64(), p.gll, dataset, p.W, p.start), vertices(p.W)
+    X, table = matrix(x for x, _ in points), LossTable.of([ell for _, ell in points])
     w = previous = np.tile(floats(p.start), (tape.trials, 1))  # L1
     sign = -1 if p.noise == "gumbel" else 1
     for t in range(1, p.T + 1):  # L4

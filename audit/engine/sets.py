@@ -7,6 +7,7 @@ import numpy as np
 from audit.engine.arrays import Array, floats, matrix
 from reference.numerics.numbers import INF, dual_exponent
 from reference.setting.sets import Box, FeasibleSet, LpBall, NoProjection, Polytope, Simplex, WholeSpace
+from reference.weakly_convex.mirror import underlying
 
 
 def vertices(W: FeasibleSet) -> Array:
@@ -29,6 +30,7 @@ def norms(u: Array, p: float) -> Array:
 
 def project(W: FeasibleSet, u: Array) -> Array:
     """Π_W of each row."""
+    W = underlying(W)
     if isinstance(W, WholeSpace):
         return u
     if isinstance(W, Box):
@@ -94,6 +96,7 @@ def _steepest(W: LpBall, g: Array) -> Array:
 
 def contains(W: FeasibleSet, u: Array) -> Array:
     """Whether each row lies in W (balls, boxes and ℝ^d: the sets of the mirror step)."""
+    W = underlying(W)
     if isinstance(W, WholeSpace):
         return np.ones(len(u), dtype=bool)
     if isinstance(W, Box):

@@ -15,16 +15,19 @@ from reference.numerics.numbers import Float64
 from reference.numerics.tape import Draw
 from reference.paper.algorithms import Edition
 from reference.privacy import SelectionNoise, gaussian_mu, log_inverse
-from reference.setting.data import Example
+from reference.setting.data import Example, admitted
 from reference.setting.losses_smooth import SmoothPredictorLoss
 from reference.smooth.calibration import (
     dimension_factor,
     gaussian_stretch,
+    laplace_scale,
+    laplace_scale_printed,
     tight_deviation,
     tight_scale,
 )
-from reference.smooth.poly_sfw import check_one_round
-from reference.smooth.rounds import check_privacy, check_rounds, iterate_count
+from reference.smooth.poly_sfw import check_one_round, require_round_proofs
+from reference.smooth.rounding import mean_share, pair_share, release_reserve, round_reserve
+from reference.smooth.rounds import check_privacy, check_rounds, checked_setting, iterate_count
 from reference.smooth.sensitivity import record_bound
 
 K = Float64()
@@ -33,9 +36,10 @@ K = Float64()
 class Records:
     """The records of every trial in the order of its permutation, and the sums of gradients over slices of them."""
 
-    def __init__(self, loss: SmoothPredictorLoss, dataset: Sequence[Example], order: Array):
+    def __init__(self, loss: SmoothPredictorLoss, dataset: Sequence[Example], dim: int, order: Array):
         self._loss, self._order, self._used = loss, order, 0
-        self._A, self._y = matrix(z.x for z in dataset), floats(loss._label(K, z) for z in dataset)
+        records = admitted(loss, dataset, dim)
+        self._A, self._y = matrix(z.x for z in records), floats(loss._label(K, z) for z in records)
 
     def take(self, size: int) -> tuple[Array, Array]:
         """(features, labels) of the next `size` records of each trial."""
@@ -62,8 +66,8 @@ def _start(W: Any, start: Sequence[Any] | None, trials: int) -> Array:
     return np.tile(floats(W.centre(K) if start is None else start), (trials, 1))
 
 
-def _diameter(W: Any, loss: Any, D: Any) -> float:
-    return float(W.diameter(K, loss.p) if D is None else K(D))
+def _diameter(W: Any, loss: Any, D: Any, start: Sequence[Any] | None) -> float:
+    return float(checked_setting(K, loss, W, D, None if start is None else K.vector(start)))
 
 
 def _pick(iterates: list[Array], index: Array) -> Array:
@@ -92,13 +96,14 @@ def poly_sfw(
     """Algorithm 4 for every trial: (trials, d). Step sizes 1/√(t+1)."""
     check_rounds(len(dataset), R, b, exact_budget)
     check_privacy(epsilon, delta)
-    V, D, n = vertices(W), _diameter(W, loss, D), len(dataset)
-    root_log = float(K.sqrt(log_inverse(K, delta)))  # L3
-    root_log = root_log if edition == "printed" else max(root_log, 1)
-    records = Records(loss, dataset, tape.read(Draw("pi", (), "permutation", n)))
+    V, D, n = vertices(W), _diameter(W, loss, D, start), len(dataset)
+    if edition != "printed":
+        require_round_proofs(K, loss, W, D, R, b, epsilon, delta)
+    scale = laplace_scale_printed if edition == "printed" else laplace_scale
+    records = Records(loss, dataset, W.dim, tape.read(Draw("pi", (), "permutation", n)))
     w, iterates = _start(W, start, tape.trials), []  # L1
     for r in range(R):  # L2
-        s = 2 * D * (float(loss.L0) + float(loss.L1) * D) * 2**r * root_log / (b * float(K(epsilon)))  # L3
+        s = float(scale(K, r, b, loss.L0, loss.L1, D, epsilon, delta))  # L3
         previous = estimate = w
         for t in range(2**r):  # L4–12
             eta = 1 / np.sqrt(t + 1)
@@ -134,9 +139,11 @@ def poly_sfw_tight(
     """The tight variant of Algorithm 4 for every trial."""
     check_privacy(epsilon, delta or Fraction(1, 2))  # δ = 0 asks for pure DP
     sizes, V, n = check_one_round(len(dataset), T, b), vertices(W), len(dataset)
-    s = float(tight_scale(K, T - 1, b, loss.L0, loss.L1, _diameter(W, loss, D), epsilon, delta, noise))
+    D = _diameter(W, loss, D, start)
+    reserve = round_reserve(K, loss, W, D, sizes)
+    s = float(tight_scale(K, T - 1, b, loss.L0, loss.L1, D, epsilon, delta, noise, reserve))
     s = -s if noise == "gumbel" else s
-    records = Records(loss, dataset, tape.read(Draw("pi", (), "permutation", n)))
+    records = Records(loss, dataset, W.dim, tape.read(Draw("pi", (), "permutation", n)))
     w = previous = _start(W, start, tape.trials)
     iterates, estimate = [w], np.zeros_like(w)
     for t, size in enumerate(sizes):
@@ -178,15 +185,16 @@ def noisy_sfw(
     """Algorithm 5 for every trial: (trials, d). Step sizes 1/√(t+1)."""
     check_rounds(len(dataset), R, b, exact_budget)
     check_privacy(epsilon, delta)
-    D, n, d, printed = _diameter(W, loss, D), len(dataset), W.dim, edition == "printed"
+    D, n, d, printed = _diameter(W, loss, D, start), len(dataset), W.dim, edition == "printed"
     factor = float(dimension_factor(K, d, loss.p))
     unit = 4 * factor * float(K.sqrt(log_inverse(K, delta))) / (b * float(K(epsilon)))
-    first = unit if printed else unit * float(gaussian_stretch(K, epsilon, delta, 1))  # L3
-    later = unit if printed else unit * float(gaussian_stretch(K, epsilon, delta, 2))  # L9
-    records = Records(loss, dataset, tape.read(Draw("pi", (), "permutation", n)))
+    stretch = (lambda *given: 1.0) if printed else gaussian_stretch
+    first = unit * float(stretch(K, epsilon, delta, 1, mean_share(K, loss, W, b)))  # L3
+    records = Records(loss, dataset, W.dim, tape.read(Draw("pi", (), "permutation", n)))
     w, iterates = _start(W, start, tape.trials), []  # L1
     for r in range(R):  # L2
         previous = estimate = w
+        later = unit * float(stretch(K, epsilon, delta, 2, pair_share(K, loss, W, D, b, 2**r)))  # L9
         for t in range(2**r):
             eta = 1 / np.sqrt(t + 1)
             size = _batch_size(b, t, edition)
@@ -223,9 +231,9 @@ def noisy_sfw_tight(
 ) -> Array:
     """The tight variant of Algorithm 5 for every trial."""
     check_privacy(epsilon, delta)
-    sizes, D, n, d = check_one_round(len(dataset), T, b), _diameter(W, loss, D), len(dataset), W.dim
+    sizes, D, n, d = check_one_round(len(dataset), T, b), _diameter(W, loss, D, start), len(dataset), W.dim
     mu, L0, L1 = gaussian_mu(K, epsilon, delta), float(loss.L0), float(loss.L1)
-    records = Records(loss, dataset, tape.read(Draw("pi", (), "permutation", n)))
+    records = Records(loss, dataset, W.dim, tape.read(Draw("pi", (), "permutation", n)))
     w = previous = _start(W, start, tape.trials)
     iterates, estimate = [w], np.zeros_like(w)
     for t, size in enumerate(sizes):
@@ -235,6 +243,7 @@ def noisy_sfw_tight(
             bound = (1 - eta) * np.minimum(L1 * norms(w - previous, float(loss.p)), 2 * L0) + eta * L0
         elif t > 0:
             bound = record_bound(K, t, loss.L0, loss.L1, D)
+        bound = bound + release_reserve(K, loss, W, size, norms(estimate, 2))
         sigma = np.broadcast_to(tight_deviation(K, size, bound, d, loss.p, mu), (tape.trials,))
         estimate = _recursive(records, size, w, previous, estimate, t)
         estimate = estimate + tape.read(Draw("N", (t,), "normal", d)) * sigma[:, None]

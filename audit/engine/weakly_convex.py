@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,10 +15,20 @@ from reference.numerics.numbers import Float64
 from reference.numerics.tape import Draw
 from reference.paper.algorithms import Edition
 from reference.setting.data import Example
-from reference.setting.losses_weak import WeakPredictorLoss
-from reference.weakly_convex.mirror import constrained_step
-from reference.weakly_convex.proximal_guided import check_rounds, exact_quotient, printed_scales
-from reference.weakly_convex.strongly_convex import Plan, Scales, check_plan, noise_scale, scales, with_beta
+from reference.setting.losses_weak import WeaklyConvexLoss, WeakPredictorLoss
+from reference.setting.sets import Polytope, Simplex
+from reference.weakly_convex.mirror import constrained_step, underlying
+from reference.weakly_convex.proximal_guided import check_rounds, exact_quotient, prepared, printed_scales
+from reference.weakly_convex.strongly_convex import (
+    BatchGradient,
+    Plan,
+    Scales,
+    check_plan,
+    noise_scale,
+    require_budget,
+    scales,
+    with_beta,
+)
 
 K = Float64()
 
@@ -44,11 +54,19 @@ class ClippedMean:
         return np.asarray(slopes @ self._X / self._size)
 
 
+def clipped_mean(loss: WeaklyConvexLoss, records: Sequence[Example], L: float) -> Callable[[Array], Array]:
+    """The mean of the clipped subgradients, at one point a trial; the reference's, row by row, for other losses."""
+    if isinstance(loss, WeakPredictorLoss):
+        return ClippedMean(loss, records, L)
+    mean = BatchGradient(K, loss, records, L, loss.p)
+    return lambda w: np.stack([floats(mean(K.vector(row.tolist()))) for row in w])
+
+
 class _Solver:
     """One call of A_sc on every trial, around the points `w`."""
 
     def __init__(self, at: Scales, W: Any, w: Array, radius: float | None):
-        self.at, self.W, self.w, self.radius = at, W, w, radius
+        self.at, self.W, self.w, self.radius = at, underlying(W), w, radius
         self.p_bar, self.q_bar = float(at.geo.p_bar), float(at.geo.q_bar)
         self.u = np.zeros_like(w)
 
@@ -71,15 +89,24 @@ class _Solver:
         share = np.where(length > 0, s / np.where(length > 0, length, 1), 0)[:, None]
         towards = theta if self.p_bar == 2 else self._signed_power(theta, self.q_bar - 1, length)
         self.u = towards * share
-        for i in np.flatnonzero(~contains(self.W, self.w + self.u)):
+        for i in np.flatnonzero(~self._inside()):
             at, rows = self.at, (K.vector(self.w[i].tolist()), K.vector(theta[i].tolist()))
             found = constrained_step(K, at.geo, self.W, *rows, A, self.radius)
             self.u[i] = floats(found.u)
 
+    def _inside(self) -> Array:
+        """Where the closed form is the step, as `mirror.mirror_step` decides: never on a simplex."""
+        x = self.w + self.u
+        if isinstance(self.W, Simplex):
+            return np.zeros(len(x), dtype=bool)
+        if isinstance(self.W, Polytope):
+            return np.array([self.W.contains(K, K.vector(row.tolist())) for row in x])
+        return contains(self.W, x)
+
 
 def solve(
     at: Scales,
-    loss: WeakPredictorLoss,
+    loss: WeaklyConvexLoss,
     batch: Sequence[Example],
     W: Any,
     w: Array,
@@ -91,10 +118,11 @@ def solve(
 ) -> Array:
     """A_sc for every trial: the last iterate of the last phase."""
     check_plan(plan, len(batch))
+    require_budget(K, mu)
     run = _Solver(at, W, w, float(at.radius) if restrict else None)
     used = 0
     for i, phase in enumerate(plan, start=1):
-        mean = ClippedMean(loss, batch[used : used + phase.n], float(at.L))
+        mean = clipped_mean(loss, batch[used : used + phase.n], float(at.L))
         used += phase.n
         sigma = noise_scale(K, Fraction(at.geo.p), at.geo.d, at.L, phase.n, phase.T, mu)
         lam, anchor = float(phase.lam) * at.weak, run.slope()
@@ -109,7 +137,7 @@ def solve(
 
 
 def proximally_guided(
-    loss: WeakPredictorLoss,
+    loss: WeaklyConvexLoss,
     W: Any,
     dataset: Sequence[Example],
     tape: BatchTape,
@@ -121,9 +149,10 @@ def proximally_guided(
     start: Sequence[Any] | None = None,
     beta: Any = None,
 ) -> Array:
-    """Algorithm 6 for every trial: (trials, d). For losses of ⟨a, w⟩ (`WeakPredictorLoss`)."""
+    """Algorithm 6 for every trial: (trials, d). Fast for losses of ⟨a, w⟩ on balls and boxes, else row by row."""
     printed = edition == "printed"
     check_rounds(rounds, len(dataset))
+    dataset = prepared(K, loss, W, dataset, None if start is None else K.vector(start))
     make = printed_scales if printed else scales
     at = make(K, loss.p, W.dim, loss.L0, loss.rho)  # L1
     modulus = at.rho if printed else at.weak

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 EXTRAS = {
+    "cvc5": ("cvc5", "paper"),
     "dask": ("dask", "cluster"),
     "distributed": ("distributed", "cluster"),
     "dp_accounting": ("dp-accounting", "paper"),
     "flint": ("python-flint", "paper"),
+    "hypothesis": ("hypothesis", "paper"),
     "jsonschema": ("jsonschema", "paper"),
+    "latex2mathml": ("latex2mathml", "paper"),
+    "z3": ("z3-solver", "paper"),
 }
 """Module → the package that installs it, and our extra that asks for it."""
 

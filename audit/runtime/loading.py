@@ -14,7 +14,15 @@ from audit.runtime.suggest import did_you_mean
 
 
 def load_callable(spec: str, option: str = "") -> Callable[..., Any]:
-    """What MODULE:CALLABLE names; modules of the working folder are found too, after all others.
+    """The function that MODULE:CALLABLE names; see `load`."""
+    value = load(spec, option)
+    if not callable(value):
+        raise InputError(f"{option}{spec} is no callable (its type is {type(value).__name__}): name a function")
+    return value  # type: ignore[no-any-return]
+
+
+def load(spec: str, option: str = "") -> Any:
+    """What MODULE:NAME names; modules of the working folder are found too, after all others.
 
     `option` stands before the message where the value was given to an option, such as "--python ".
     """
@@ -33,9 +41,7 @@ def load_callable(spec: str, option: str = "") -> Callable[..., Any]:
             hint = did_you_mean(part, [n for n in dir(value) if callable(getattr(value, n, None))])
             raise InputError(f"{option}{spec}: {module_name!r} has no {part!r}{hint}{_hidden(module_name, module)}")
         value = getattr(value, part)
-    if not callable(value):
-        raise InputError(f"{option}{spec} is no callable (its type is {type(value).__name__}): name a function")
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 def search_working_folder() -> None:

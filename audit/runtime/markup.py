@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterable
 
-VOID = frozenset({"br", "hr", "input", "link", "meta"})
+VOID = frozenset({"br", "hr", "input", "link", "meta", "wbr"})
 
 _INVISIBLE = frozenset("\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff")
 """Characters that change the order of a line or hide in it."""
@@ -33,17 +33,9 @@ def _harmless(character: str) -> bool:
     return not (code < 32 or 127 <= code < 160 or 0xD800 <= code < 0xE000 or character in _INVISIBLE)
 
 
-_SUBSCRIPT = re.compile(
-    r"(?P<base>(?:(?<![A-Za-z0-9_])[A-Za-z]|[\u0370-\u03ffℓ∇‖)\]])[\u0300-\u036f]?)"
-    r"_(?P<low>\{[^{}<>]{1,24}\}|[A-Za-z0-9∞\u0370-\u03ff]{1,2}(?![A-Za-z0-9_])|[a-z0-9](?=[A-Z(]))"
-)
-_SUPERSCRIPT = re.compile(r"(?<=[^\s^])\^(?P<high>\{[^{}<>]{1,32}\}|[−-]?[A-Za-z0-9*]+)")
-
-
-def formula(text: object) -> Html:
-    """Text with the indices and powers of its symbols set low and high (w_r, 2^{3r/2}); names_of_code stay as is."""
-    marked = _SUBSCRIPT.sub(lambda m: f"{m['base']}<sub>{m['low'].strip('{}')}</sub>", escape(text))
-    return Html(_SUPERSCRIPT.sub(lambda m: f"<sup>{m['high'].strip('{}')}</sup>", marked))
+def breakable(name: str) -> Html:
+    """A name of code that may be broken after its signs."""
+    return Html(re.sub(r"(?<=[:_.\[])(?=[A-Za-z])", "<wbr>", escape(name)))
 
 
 def tag(element: str, /, *children: object, **attributes: object) -> Html:

@@ -47,3 +47,11 @@ def without_openmp_threads() -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.set_num_threads(1)
+
+
+def cannot_be_forked() -> str | None:
+    """The library whose threads run in this process and hang in a fork of it: jax, from its first computation on (a key
+    that a module makes when it is loaded, say).
+    """
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    return "jax" if getattr(bridge, "_backends", None) else None

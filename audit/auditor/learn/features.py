@@ -41,6 +41,9 @@ COARSE = 12
 2¹² has.
 """
 
+HEAVY = 200.0
+"""A leaf whose range is more than so many times its scale has heavy tails: of 40 000 normal draws it is about ten."""
+
 LINEAR_PENALTY, HINGE_PENALTY, STEP_PENALTY = 0.01, 1.0, 2.0
 """Of the columns of a number, up to a common factor that the data choose: chosen for power."""
 LEVEL_PENALTY = 3.0
@@ -61,6 +64,8 @@ class Column:
     scale: float = 1.0
     low: float = 0.0
     high: float = 0.0
+    heavy: bool = False
+    """Whether the leaf has tails so heavy that it is read on the scale of asinh."""
 
     @property
     def penalties(self) -> Array:
@@ -91,11 +96,14 @@ class Column:
 
     def _smooth(self, x: Array) -> Array:
         u = np.clip(x, self.low, self.high)
-        v = (u - self.centre) / self.scale
-        knots = (self.points - self.centre) / self.scale
+        v, knots = self._scaled(u), self._scaled(self.points)
         hinges = np.maximum(v[:, None] - knots, 0.0)
         steps = (u[:, None] >= self.jumps).astype(float)
         return np.concatenate([v[:, None], hinges, steps], axis=1)
+
+    def _scaled(self, x: Array) -> Array:
+        v = x / self.scale - self.centre / self.scale
+        return np.asarray(np.arcsinh(v)) if self.heavy else v
 
 
 def lowest_bit(x: Array) -> Array:
@@ -133,8 +141,11 @@ class Encoder:
         self.fixed = np.where(self.penalties == 0, LEVEL_PENALTY, 0.0)
 
     @staticmethod
-    def fit(table: Table, labels: Array) -> Encoder:
-        """Look at the training rows: which values occur, where the quantiles lie, how fine the floats are."""
+    def fit(table: Table, labels: Array, *, grained: bool = True) -> Encoder:
+        """Look at the training rows: which values occur, where the quantiles lie, how fine the floats are.
+
+        `grained` says whether the last is of interest: of products of leaves it is not.
+        """
         columns: list[Column] = []
         tokens = table.tokens
         repeated = _repeats_last(table.numbers)
@@ -146,6 +157,8 @@ class Encoder:
                 columns += _bend_column(leaf, table.numbers[:, leaf])
             else:
                 columns += _number_columns(leaf, table.numbers[:, leaf], labels, smooth)
+        if not grained:
+            columns = [column for column in columns if column.kind != "granularity"]
         return Encoder(_without_repeats(columns, table), table.width)
 
     def design(self, table: Table) -> Array:
@@ -247,13 +260,28 @@ def _smooth_column(leaf: int, values: Array, labels: Array, smooth: int) -> Colu
     quantiles = RICH if smooth == 1 else PLAIN if smooth <= 3 else POOR
     resolvable = quantiles[np.minimum(quantiles, 1 - quantiles) * len(values) >= 5]
     points = np.unique(np.quantile(values, resolvable))
-    ends = [np.array([side.min(), side.max()]) for side in (values[labels == 0], values[labels == 1]) if len(side)]
-    jumps = np.unique(np.concatenate([points if smooth == 1 else points[:0], *ends]))[1:]
+    jumps = np.unique(np.concatenate([points if smooth == 1 else points[:0], _turns(values, labels)]))
     q1, q3 = np.quantile(values, [0.1, 0.9])
     scale = float((q3 - q1) / 2.5) or float(np.std(values)) or 1.0
     low, high = float(values.min()), float(values.max())
-    reach = 0.3 * min(high - low, 20 * scale)
-    return Column(leaf, "smooth", points, jumps, float(np.median(values)), scale, low - reach, high + reach)
+    reach = min(0.3 * high - 0.3 * low, 6 * scale)
+    heavy = bool(high / scale - low / scale > HEAVY)
+    return Column(leaf, "smooth", points, jumps, float(np.median(values)), scale, low - reach, high + reach, heavy)
+
+
+def _turns(values: Array, labels: Array) -> Array:
+    """Where, coming from either end, the first values of the other label are met, and a little before that.
+
+    A support that ends on one side only does so beyond the values that were seen: of many draws a few will lie there.
+    """
+    found = []
+    for sign in (1.0, -1.0):
+        order = np.argsort(sign * values, kind="stable")
+        x, other = values[order], labels[order] != labels[order[0]]
+        alone = int(np.argmax(other))
+        short = alone - int(np.ceil(np.log1p(alone)))
+        found += [x[at if sign > 0 else at - 1] for at in (short, alone) if at > 0]
+    return np.array(found)
 
 
 def _granularity_column(leaf: int, values: Array) -> list[Column]:

@@ -18,6 +18,7 @@ import numpy as np
 from scipy import linalg
 
 from audit.auditor.learn.features import lowest_bit
+from audit.auditor.learn.normal import ScoreTables
 from audit.auditor.terms.outputs import Table
 
 Array = np.ndarray
@@ -28,7 +29,7 @@ FULL_COVARIANCE = 400
 """Beyond this many coordinates the covariance is taken as diagonal: chosen for speed; to solve costs its cube."""
 TOP = 4
 """Coordinates that are kept as they are, those with the largest difference of means: chosen for power."""
-COLUMNS = TOP + 7
+COLUMNS = TOP + 9
 """Of a reduced table before the telling ones are kept."""
 FOLDS = 5
 """Parts of the training rows, each reduced by what the others say: chosen for power."""
@@ -38,6 +39,11 @@ CENTRE_ROWS = 2000
 """Rows whose median is the origin of each coordinate: where it lies hardly matters."""
 LEVELS, MOST_LEVELS, RARE = 8, 4096, 8
 """Indicators a coordinate, and in all; a token seen less often than RARE in the first CENTRE_ROWS rows has none."""
+
+
+def settled(table: Table) -> bool:
+    """Whether there are rows enough to tell the directions almost exactly."""
+    return len(table) >= MANY_ROWS * table.width
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,10 @@ class Reducer:
     grained: bool
     levels: Array
     """Of each indicator: the coordinate and the token."""
+    scores: ScoreTables | None = None
+    """Of each coordinate, where there are not too many: what does not depend on how heavy its tails are."""
+    score_direction: Array | None = None
+    square_direction: Array | None = None
     kept: Array | None = None
 
     @staticmethod
@@ -74,7 +84,12 @@ class Reducer:
         curvature = np.where(np.abs(curvature) > 2.5 * doubt, curvature, 0.0)
         grained = bool(np.any(np.frexp(x[:50])[0] * 2.0**53 % 2 != 0))
         signs = np.where(gap[top] < 0, -1.0, 1.0)
-        return Reducer(centre, spread, _discriminant(one, zero, gap, spread), curvature, top, signs, grained, levels)
+        scores = ScoreTables.fit(x[:, :FULL_COVARIANCE])
+        normal = scores(x)
+        along = _discriminant_of(normal, labels)
+        across = _discriminant_of(normal**2, labels)
+        direction = _discriminant(one, zero, gap, spread)
+        return Reducer(centre, spread, direction, curvature, top, signs, grained, levels, scores, along, across)
 
     @staticmethod
     def learn(table: Table, labels: Array) -> tuple[Reducer, Table]:
@@ -85,7 +100,7 @@ class Reducer:
         reduced by what the other folds say.
         """
         reducer = Reducer.fit(table, labels)
-        if len(table) >= MANY_ROWS * table.width or min(labels.sum(), (1 - labels).sum()) < FOLDS * 2:
+        if settled(table) or min(labels.sum(), (1 - labels).sum()) < FOLDS * 2:
             columns = reducer.reduce(table).numbers
         else:
             columns = np.empty((len(table), COLUMNS))
@@ -106,6 +121,11 @@ class Reducer:
         def z() -> Array:
             return np.asarray(away / self.spread)
 
+        @functools.cache
+        def normal() -> Array:
+            assert self.scores is not None
+            return self.scores(x)
+
         columns: list[Callable[[], Array]] = [
             lambda: away @ self.direction,
             lambda: (away * away) @ self.curvature,
@@ -115,9 +135,17 @@ class Reducer:
             *(functools.partial(_oriented, x, j, s) for j, s in zip(self.top, self.signs, strict=True)),
             lambda: lowest_bit(x).min(axis=1) if self.grained else np.zeros(len(x)),
             lambda: (table.token_matrix() != 0).sum(axis=1).astype(float),
+            lambda: normal() @ self.score_direction,
+            lambda: normal() ** 2 @ self.square_direction,
         ]
         kept = range(len(columns)) if self.kept is None else self.kept
         return Table(np.stack([columns[j]() for j in kept], axis=1), None, table.keys)
+
+
+def _discriminant_of(x: Array, labels: Array) -> Array:
+    one, zero = x[labels == 1], x[labels == 0]
+    spread = np.sqrt(np.maximum((one.var(axis=0) + zero.var(axis=0)) / 2, 1e-9), dtype=float)
+    return _discriminant(one, zero, one.mean(axis=0) - zero.mean(axis=0), spread)
 
 
 def _levels(table: Table) -> Array:
@@ -151,8 +179,15 @@ def _telling(columns: Array, labels: Array) -> Array:
     n1, n0 = max(1, int(labels.sum())), max(1, int((1 - labels).sum()))
     limit = 1.8 * np.sqrt(1 / n1 + 1 / n0)
     steps = np.where(labels == 1, 1 / n1, -1 / n0)
-    gaps = [np.abs(np.cumsum(steps[np.argsort(c, kind="stable")])).max() for c in columns.T]
+    gaps = [_largest_gap(column, steps) for column in columns.T]
     return np.array([j for j, gap in enumerate(gaps) if j == 0 or gap > limit])
+
+
+def _largest_gap(column: Array, steps: Array) -> float:
+    """Between two empirical distribution functions, where equal numbers end."""
+    order = np.argsort(column)
+    ends = np.append(np.diff(column[order]) > 0, True)
+    return float(np.abs(np.cumsum(steps[order]))[ends].max())
 
 
 def _discriminant(one: Array, zero: Array, gap: Array, spread: Array) -> Array:
@@ -161,8 +196,8 @@ def _discriminant(one: Array, zero: Array, gap: Array, spread: Array) -> Array:
     rows = min(len(one), len(zero))
     if width > FULL_COVARIANCE or rows < 2 * width:
         return np.asarray(gap / spread**2)
-    scaled = np.concatenate([one - one.mean(axis=0), zero - zero.mean(axis=0)]) / spread
-    correlation = scaled.T @ scaled / len(scaled)
+    scaled = np.concatenate([(side - side.mean(axis=0)) / spread for side in (one, zero)]).astype(np.float32)
+    correlation = (scaled.T @ scaled).astype(float) / len(scaled)
     correlation[np.diag_indices(width)] += 0.01 + width / len(scaled)
     solved = linalg.solve(correlation, gap / spread, assume_a="pos", check_finite=False)
     return np.asarray(solved / spread)

@@ -4,10 +4,13 @@ one).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from audit.auditor.lints.replay import REPLAYS
 from audit.auditor.lints.rules import FEWEST_CALLS, MORE, Allowance, enough_calls, inspect
+from audit.auditor.lints.transcript import Transcript
 from audit.auditor.targets.containment import MechanismTimeout
 from audit.auditor.targets.isolate import IsolatedTarget, in_child
 from audit.auditor.targets.run import Run
@@ -23,8 +26,18 @@ PAIRS = 3
 """Pairs that are looked at: chosen; more would thin out the calls on each."""
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """What a look at one pair gave."""
+
+    findings: list[Finding]
+    transcript: Transcript | None = None
+
+
 def inspected(run: Run) -> list[Finding]:
-    """The findings of the lints on the first pairs; none where the mechanism is not Python code of this process."""
+    """The findings of the lints on the first pairs, and the dearest transcript (in `run`); none where the mechanism is
+    not Python code of this process.
+    """
     target, isolated = _python(run.target)
     if target is None:
         return []
@@ -32,9 +45,11 @@ def inspected(run: Run) -> list[Finding]:
     allowance = _allowance(run, len(pairs))
     found: dict[str, Finding] = {}
     for pair in pairs:
-        findings = _apart(run, target, pair, allowance) if isolated else _inspected(run, target, pair, allowance)
-        for finding in findings:
+        seen = _apart(run, target, pair, allowance) if isolated else _inspected(run, target, pair, allowance)
+        for finding in seen.findings:
             found.setdefault(finding.kind, finding)
+        if run.transcript is None or (seen.transcript is not None and seen.transcript.rho > run.transcript.rho):
+            run.transcript = seen.transcript
     return list(found.values())
 
 
@@ -42,31 +57,31 @@ def _allowance(run: Run, pairs: int) -> Allowance:
     """What the lints may spend on each of so many pairs."""
     most = int(SHARE * run.draws / pairs)
     make = run.code.make is not None
-    calls = min(enough_calls(run.claim), (most - 2 * REPLAYS) // (3 if make else 2))
+    calls = min(enough_calls(run.as_epsilon), (most - 2 * REPLAYS) // (3 if make else 2))
     calls = max(FEWEST_CALLS, calls)
     left = run.seconds_left
     seconds = None if left is None else SHARE * left / pairs
     return Allowance(calls, most - (calls + MORE if make else 0), seconds)
 
 
-def _inspected(run: Run, target: CallableTarget, pair: Pair, allowance: Allowance) -> list[Finding]:
+def _inspected(run: Run, target: CallableTarget, pair: Pair, allowance: Allowance) -> _Seen:
     """What an inspection shows, unless the calls fail only because they are watched."""
     earlier = list(target.noticed.raised)
-    seen = inspect(target, pair, run.claim, allowance, seed=run.seed, make=run.code.make)
+    seen = inspect(target, pair, run.as_epsilon, allowance, seed=run.seed, make=run.code.make)
     for side in (0, 1):
         if all(t.error for t in seen.runs[side]) and not _fails_alone(target, pair, side, run.seed):
             target.noticed.raised = earlier
-            return [Finding("not-inspected", f"watched calls fail ({seen.runs[side][0].error}), others do not")]
-    return seen.findings
+            return _Seen([Finding("not-inspected", f"watched calls fail ({seen.runs[side][0].error}), others do not")])
+    return _Seen(seen.findings, seen.transcript)
 
 
-def _apart(run: Run, target: CallableTarget, pair: Pair, allowance: Allowance) -> list[Finding]:
+def _apart(run: Run, target: CallableTarget, pair: Pair, allowance: Allowance) -> _Seen:
     """The same in a worker of its own; a worker that does not come back is a finding, not the end of the audit."""
     try:
-        found: list[Finding] = in_child(lambda: _inspected(run, target, pair, allowance), target.timeout)
+        found: _Seen = in_child(lambda: _inspected(run, target, pair, allowance), target.timeout)
         return found
     except (TargetError, MechanismTimeout) as error:
-        return [Finding("not-inspected", f"the lints could not be run: {error or 'a call did not return'}")]
+        return _Seen([Finding("not-inspected", f"the lints could not be run: {error or 'a call did not return'}")])
 
 
 def _fails_alone(target: CallableTarget, pair: Pair, side: int, seed: int) -> bool:

@@ -23,7 +23,7 @@ Array = np.ndarray
 class Listener(Protocol):
     """Who is told what happens to noise."""
 
-    def added(self, origin: Origin, quantity: Any, result: Any) -> Any:
+    def added(self, origin: Origin, quantity: Any, result: Any, shape: tuple[int, ...] | None = None) -> Any:
         """Noise was added to a quantity; the return value takes the place of the sum."""
 
     def used_otherwise(self, origin: Origin) -> None:
@@ -85,9 +85,10 @@ def operate(ufunc: Callable[..., Any], inputs: tuple[Any, ...], **keywords: Any)
         assert origin is not None
         other = bare[1 - position] if len(inputs) == 2 else None
         if ufunc in (np.add, np.subtract) and _is_number(other):
+            shape = np.shape(bare[position])
             if ufunc is np.subtract and position == 0:
-                return -origin.listener.added(origin.times(-1.0), other, -result)
-            return origin.listener.added(origin if ufunc is np.add else origin.times(-1.0), other, result)
+                return -origin.listener.added(origin.times(-1.0), other, -result, shape)
+            return origin.listener.added(origin if ufunc is np.add else origin.times(-1.0), other, result, shape)
         if ufunc is np.multiply and _is_number(other):
             return wrap(result, origin.times(other))
         if ufunc in (np.divide, np.true_divide) and position == 0 and _is_number(other):

@@ -17,7 +17,32 @@ if TYPE_CHECKING:
 
 _MISSING = object()
 _GENERATOR, _STATE = np.random.Generator, np.random.RandomState
-_LIBRARY = ("numpy", "scipy", "pytest", "_pytest", "hypothesis", "mpmath", "flint", "matplotlib", "rich")
+_LIBRARY = frozenset(
+    [
+        "numpy",
+        "scipy",
+        "pytest",
+        "_pytest",
+        "hypothesis",
+        "mpmath",
+        "flint",
+        "matplotlib",
+        "rich",
+        "torch",
+        "torchgen",
+        "functorch",
+        "sympy",
+        "networkx",
+        "jax",
+        "jaxlib",
+        "ml_dtypes",
+        "opt_einsum",
+        "tensorflow",
+        "keras",
+        "pandas",
+        "pyarrow",
+    ]
+)
 _OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 """Of the package that this file is a part of. A name would not do: a user's own package may be called `audit` too."""
 
@@ -46,6 +71,19 @@ class Patches:
         cell.cell_contents = value
         self._undo.append(lambda: setattr(cell, "cell_contents", before))
 
+    def defaults(self, function: Any, stand_in: Callable[[Any], Any]) -> None:
+        """Replace the default values of a function, `def f(data, rng=np.random.default_rng())`."""
+        before = function.__defaults__
+        after = tuple(other if (other := stand_in(v)) is not None else v for v in before or ())
+        if before and any(x is not y for x, y in zip(before, after, strict=True)):
+            function.__defaults__ = after
+            self._undo.append(lambda: setattr(function, "__defaults__", before))
+        named = function.__kwdefaults__
+        for name, value in list((named or {}).items()):
+            other = stand_in(value)
+            if other is not None:
+                self.entry(named, name, other)
+
     def undo(self) -> None:
         """Put everything back, last first."""
         while self._undo:
@@ -72,6 +110,8 @@ class Patches:
             other = stand_in(cell.cell_contents)
             if other is not None:
                 self.cell(cell, other)
+        for function in _functions(holders):
+            self.defaults(function, stand_in)
 
 
 def _is_library(name: str, module: ModuleType) -> bool:
@@ -84,9 +124,7 @@ def _is_library(name: str, module: ModuleType) -> bool:
 def _spaces(holders: Iterable[Any]) -> list[dict[str, Any]]:
     """The variables of all modules but the libraries', of `numpy.random` and `random`, and of the holders."""
     spaces = [vars(np.random), vars(random)]
-    for name, module in list(sys.modules.items()):
-        if isinstance(module, ModuleType) and not _is_library(name, module):
-            spaces.append(vars(module))
+    spaces += _foreign()
     for holder in holders:
         function = inspect.unwrap(holder) if callable(holder) else holder
         for name in ("__globals__", "__dict__", "parameters"):
@@ -97,6 +135,33 @@ def _spaces(holders: Iterable[Any]) -> list[dict[str, Any]]:
         if isinstance(bound, dict):
             spaces.append(bound)
     return list({id(s): s for s in spaces}.values())
+
+
+def _foreign() -> list[dict[str, Any]]:
+    """The variables of all loaded modules that are neither ours nor a library's."""
+    loaded = [(n, m) for n, m in list(sys.modules.items()) if isinstance(m, ModuleType)]
+    return [vars(m) for n, m in loaded if not _is_library(n, m)]
+
+
+def _functions(holders: Iterable[Any]) -> list[Any]:
+    """The Python functions and methods of the modules, of the holders, and of what the holders have captured."""
+    found: dict[int, Any] = {}
+    queue = [v for space in _foreign() for v in list(space.values()) if inspect.isfunction(v) or inspect.isclass(v)]
+    queue += [inspect.unwrap(h) for h in holders if callable(h)]
+    while queue:
+        value = queue.pop()
+        value = getattr(value, "__func__", value)
+        if id(value) in found:
+            continue
+        found[id(value)] = value
+        if inspect.isclass(value):
+            queue += [m for m in vars(value).values() if inspect.isfunction(getattr(m, "__func__", m))]
+        elif inspect.isfunction(value):
+            queue += [c for c in (cell.cell_contents for cell in _cells([value])) if inspect.isfunction(c)]
+        else:
+            queue += [v for v in (getattr(value, "cls", None), getattr(value, "mechanism", None)) if callable(v)]
+            queue += [v for v in (vars(type(value)).get("__call__"),) if inspect.isfunction(v)]
+    return [f for f in found.values() if inspect.isfunction(f)]
 
 
 def _cells(holders: Iterable[Any]) -> list[Any]:

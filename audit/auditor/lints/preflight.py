@@ -26,6 +26,8 @@ from audit.auditor.terms.result import Finding
 
 CALLS = 8
 """Draws a side that the checks may use; they are not test draws. Chosen for speed."""
+LOOK_SHARE = 0.1
+"""Of a limit of time, the part that these calls may take: chosen."""
 PREFLIGHT_CALLS = 3 * CALLS + 1
 """Calls of a pair in all: both sides, the first again, one for the check of the input."""
 
@@ -36,20 +38,32 @@ MUTATES_INPUT = Finding(
 
 def preflight(run: Run) -> float:
     """Draw a little from every pair and note what stands out; the seconds that a call took, about."""
+    calls = _calls(run)
     begun = time.monotonic()
     for pair in run.pairs:
-        width, findings = _first_calls(run.target, pair, run.seed)
+        width, findings = _first_calls(run.target, pair, run.seed, calls)
         run.width = max(run.width, width)
         run.note(findings)
-    return (time.monotonic() - begun) / (len(run.pairs) * PREFLIGHT_CALLS)
+    return (time.monotonic() - begun) / (len(run.pairs) * (3 * calls + 1))
 
 
-def _first_calls(target: Target, pair: Pair, seed: int) -> tuple[int, list[Finding]]:
+def _calls(run: Run) -> int:
+    """Draws a side: CALLS, or fewer where time is short and one call takes long."""
+    if run.deadline is None:
+        return CALLS
+    begun = time.monotonic()
+    run.target.outputs(run.pairs[0], np.zeros(1, dtype=int), BlockName(run.seed, CHECK, run.pairs[0].index, 2))
+    took = time.monotonic() - begun
+    left = run.seconds_left or 0.0
+    return max(1, min(CALLS, int(LOOK_SHARE * left / (3 * len(run.pairs) * max(took, 1e-9)))))
+
+
+def _first_calls(target: Target, pair: Pair, seed: int, calls: int) -> tuple[int, list[Finding]]:
     """The leaves of an output and the findings on both sides of a pair; `TargetError` if nothing can be tested."""
     findings: list[Finding] = []
     before = copy.deepcopy((pair.dataset, pair.neighbour)) if isinstance(target, CallableTarget) else None
     name = BlockName(seed, CHECK, pair.index, 0)
-    outputs = [target.outputs(pair, np.full(CALLS, side), name) for side in (0, 1)]
+    outputs = [target.outputs(pair, np.full(calls, side), name) for side in (0, 1)]
     if _fail_alike(outputs):
         raise TargetError(
             f"the mechanism raised on every call, on both datasets: {target.noticed.first_error}{_hint(target)}"
@@ -58,7 +72,7 @@ def _first_calls(target: Target, pair: Pair, seed: int) -> tuple[int, list[Findi
     python = isinstance(target, CallableTarget) or hasattr(target, "inner")
     if not python and np.array_equal(tables[0].keys, tables[1].keys) and len(np.unique(tables[0].keys)) > 1:
         findings.append(
-            Finding("data-independent", f"with equal draws both datasets gave equal outputs, {CALLS} times of {CALLS}")
+            Finding("data-independent", f"with equal draws both datasets gave equal outputs, {calls} times of {calls}")
         )
     if before is not None and isinstance(target, CallableTarget):
         findings += _mutation(target, before, name)
@@ -91,10 +105,13 @@ def _mutation(target: CallableTarget, before: tuple[Any, Any], name: BlockName) 
 
 
 def _repeatability(target: Target, pair: Pair, name: BlockName, first: Any) -> list[Finding]:
-    again = target.outputs(pair, np.full(CALLS, 0), name)
+    again = target.outputs(pair, np.full(len(first), 0), name)
     if np.array_equal(tabulate(first).keys, tabulate(again).keys):
         return []
-    message = "the same seed gave other outputs: the mechanism draws from a source that cannot be seeded from outside"
+    message = (
+        "the same seed gave other outputs: the mechanism has randomness of its own (a generator made before the call, a"
+        " compiled library's, the operating system's) beside the rng it is given"
+    )
     return [Finding("not-reproducible", f"{message}; the verdict is valid, but a rerun will differ")]
 
 

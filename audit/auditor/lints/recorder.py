@@ -7,27 +7,35 @@ call counts: `random.gauss` draws uniforms inside, which are not noise of their 
 
 A recorded run can be replayed: the same draws are dealt out again, call by call, and sums of noise and something else
 come out as they did in the recorded run (see `audit.auditor.lints.replay`). Not seen: generators written in C, the
-operating system's entropy read directly, torch, and a noise loop that goes through `numpy.array([...])` before it is
-added.
+operating system's entropy read directly, and a noise loop that goes through `numpy.array([...])` before it is added.
+Torch and jax are watched where they are loaded (`torch_noise`, `jax_noise`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FrameType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from audit.auditor.lints import jax_noise, torch_noise
 from audit.auditor.lints.families import ADDITIVE, CHOICES, PYTHON, SIGNATURES, NoiseParameters, parameters, unit
+from audit.auditor.lints.follow import Follower
+from audit.auditor.lints.jax_noise import following_jax
 from audit.auditor.lints.noise import Origin, plain, wrap
 from audit.auditor.lints.patches import Patches
+from audit.auditor.lints.torch_noise import following_torch
 
-_SKIPPED = ("numpy", "scipy", "random")
+_SKIPPED = ("numpy", "scipy", "random", "torch", "jax", "contextlib")
+
+DOUBLE, SINGLE = 1e-9, 1e-6
+"""Room for rounding, relatively, in 64 and in 32 bits: chosen; a few sums err by less."""
 
 
 @dataclass
@@ -39,6 +47,10 @@ class Addition:
     scale: Any
     result: Any
     noise_shape: tuple[int, ...]
+    sign: Any = 1.0
+    """Of the number that the draw had been multiplied with."""
+    drawn: int = 0
+    """How many draws had been made by then."""
 
 
 @dataclass
@@ -59,11 +71,20 @@ class NoiseCall:
     additions: int = 0
     factor: float = 1.0
     """What an opaque draw had been multiplied with."""
+    rounding: float = 1e-9
+    """Numbers are as precise as this, relatively: coarser for 32 bits."""
+    feeds: bool = False
+    """Whether it was drawn to seed a generator, and is no chance of its own."""
 
     @property
     def additive(self) -> bool:
         """Whether this is real-valued noise."""
         return self.distribution in ADDITIVE
+
+    @property
+    def chance(self) -> bool:
+        """Whether it decides something by chance, and neither hides data nor seeds a generator."""
+        return not self.additive and not self.feeds
 
     @property
     def hidden(self) -> bool:
@@ -120,7 +141,8 @@ def _site() -> str:
 
 
 _OURS = frozenset(
-    os.path.join(os.path.dirname(__file__), f"{name}.py") for name in ("recorder", "noise", "patches", "families")
+    os.path.join(os.path.dirname(__file__), f"{name}.py")
+    for name in ("recorder", "noise", "patches", "families", "follow", "torch_noise", "jax_noise")
 )
 """The files between a mechanism and its draw. By path: a user's own package may be called `audit` too."""
 
@@ -133,7 +155,10 @@ class Recorder:
         self._patches = Patches()
         self._trace: RecordedRun | None = None
         self._script: RecordedRun | None = None
+        self._shifts: Mapping[int, Any] | None = None
         self._inside = False
+        self.followers: dict[str, Follower] = {}
+        """Of libraries whose arrays are followed by identity."""
 
     def __enter__(self) -> Recorder:
         try:
@@ -156,11 +181,20 @@ class Recorder:
         """Run with the draws, and the noisy sums, of an earlier trace."""
         return self._run(run, script)
 
+    def tilt(self, run: Callable[[], Any], script: RecordedRun, shifts: Mapping[int, Any]) -> RecordedRun:
+        """Run with the choices of an earlier trace and fresh noise, moved by `shifts` (call → units of its scale)."""
+        self._shifts = shifts
+        try:
+            return self._run(run, script)
+        finally:
+            self._shifts = None
+
     def _run(self, run: Callable[[], Any], script: RecordedRun | None) -> RecordedRun:
         trace = self._trace = RecordedRun()
         self._script = script
         try:
-            trace.output = plain(run())
+            with following_torch(self), following_jax(self):
+                trace.output = plain(run())
         except (Exception, SystemExit) as error:  # noqa: BLE001 - an exception is an outcome
             trace.error = type(error).__name__
         finally:
@@ -174,6 +208,20 @@ class Recorder:
         return self._generator_class(bits)
 
     # ------------------------------------------------------------------------------------------- drawing
+
+    @property
+    def listening(self) -> bool:
+        """Whether a run is being recorded, and no draw is going on."""
+        return self._trace is not None and not self._inside
+
+    @contextlib.contextmanager
+    def quietly(self) -> Iterator[None]:
+        """What is drawn inside is part of a draw, and none of its own."""
+        before, self._inside = self._inside, True
+        try:
+            yield
+        finally:
+            self._inside = before
 
     def draw(self, source: str, method: str, original: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Stand in for a random function."""
@@ -212,8 +260,16 @@ class Recorder:
             self._inside = False
 
     def _draw(self, source: str, method: str, known: NoiseParameters, value: Any) -> Any:
+        shown, origin = self.drawn(source, method, known, value)
+        return wrap(shown, origin) if origin.call.additive else shown
+
+    def drawn(
+        self, source: str, method: str, known: NoiseParameters, value: Any, single: bool = False
+    ) -> tuple[Any, Origin]:
+        """Note a draw; the numbers that the caller is to get, and where they come from."""
         trace = self._trace
         assert trace is not None
+        single = single or getattr(value, "dtype", None) in (np.float32, np.float16)
         loc, scale = plain(known.loc), plain(known.scale)
         call = NoiseCall(
             len(trace.calls),
@@ -225,15 +281,20 @@ class Recorder:
             known.named_scale,
             _site(),
             np.shape(value),
+            rounding=SINGLE if single else DOUBLE,
         )
         earlier = self._expected(call)
-        call.value = value if earlier is None else _dealt(earlier, call, value)
+        if self._shifts is not None and earlier is not None and earlier.feeds:
+            call.value = value
+        elif self._shifts is not None and call.additive:
+            moved = self._shifts.get(call.index)
+            call.value = value if moved is None else value + np.asarray(moved) * np.asarray(scale, dtype=float)
+        else:
+            call.value = value if earlier is None else _dealt(earlier, call, value)
         trace.calls.append(call)
         shown = _kept(call.value)
-        if not call.additive:
-            call.opaque = True
-            return shown
-        return wrap(shown, Origin(call, self))
+        call.opaque = not call.additive
+        return shown, Origin(call, self)
 
     def _choose(self, source: str, method: str, original: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Choices, by position: the same positions are chosen again in a replay."""
@@ -279,19 +340,21 @@ class Recorder:
 
     # ------------------------------------------------------------------------------------- what becomes of noise
 
-    def added(self, origin: Origin, quantity: Any, result: Any) -> Any:
-        """Note a sum; in a replay, return the sum of the recorded run."""
+    def added(self, origin: Origin, quantity: Any, result: Any, shape: tuple[int, ...] | None = None) -> Any:
+        """Note a sum with noise of this shape; in a replay, return the sum of the recorded run."""
         trace = self._trace
         if trace is None:
             return result
         scale = np.abs(np.asarray(origin.factor, dtype=float)) * np.asarray(origin.call.scale, dtype=float)
-        noise_shape = (
-            np.broadcast_shapes(origin.call.shape and np.shape(result), np.shape(scale)) if origin.call.shape else ()
-        )
-        addition = Addition(origin.call.index, _kept(quantity), scale, _kept(result), noise_shape)
+        noise_shape = np.shape(result) if shape is None else shape
+        if int(np.prod(origin.call.shape)) < int(np.prod(noise_shape)):
+            noise_shape = origin.call.shape
+        sign = np.sign(np.asarray(origin.factor, dtype=float))
+        drawn = len(trace.calls)
+        addition = Addition(origin.call.index, _kept(quantity), scale, _kept(result), noise_shape, sign, drawn)
         origin.call.additions += 1
         trace.additions.append(addition)
-        script = self._script
+        script = self._script if self._shifts is None else None
         if script is not None and trace.diverged is None and len(trace.additions) <= len(script.additions):
             earlier = script.additions[len(trace.additions) - 1]
             if earlier.call == addition.call and np.shape(earlier.result) == np.shape(result):
@@ -306,9 +369,13 @@ class Recorder:
             origin.call.factor = float(np.max(np.abs(np.asarray(origin.factor, dtype=float)), initial=0.0))
 
     def seeded(self, what: str, seed: Any) -> None:
-        """Note that a generator was seeded inside the call."""
-        if self._trace is not None and not self._inside:
-            self._trace.seeds.append((what, seed))
+        """Note that a generator was seeded inside the call, and with which draw."""
+        if self._trace is None or self._inside:
+            return
+        self._trace.seeds.append((what, seed))
+        for call in self._trace.calls[-1:]:
+            if call.distribution == "integers" and np.ndim(call.value) == 0 and _is_seed(call.value, seed):
+                call.feeds = True
 
     # ------------------------------------------------------------------------------------------ installing
 
@@ -337,6 +404,8 @@ class Recorder:
         moved[id(np.random.RandomState)] = state_class
         kept.set(random.Random, "seed", patches.seed_method(self, random.Random.seed))
         self._scipy(kept)
+        torch_noise.install(self, kept, moved)
+        jax_noise.install(self, kept, moved)
         classes = {np.random.Generator: self._generator_class, np.random.RandomState: state_class}
         kept.replace_everywhere(moved, classes, self._holders)
 
@@ -355,6 +424,10 @@ class Recorder:
             return self.draw_scipy(distribution, original, args, kwargs)
 
         return rvs
+
+
+def _is_seed(value: Any, seed: Any) -> bool:
+    return isinstance(seed, int | np.integer) and int(value) == int(seed)
 
 
 def _kept(value: Any) -> Any:

@@ -17,15 +17,18 @@ met with probability p counts as ln(1 + p(e^ε₀ − 1)) at δ/p (amplification
 Gaboardi 2018), with p a lower confidence limit. Draws whose use cannot be followed (comparisons, weighted choices, a
 noise vector inside an optimiser) make the second kind of conclusion impossible, and none is drawn. A third run, of
 the dataset on its own draws, must reproduce the first; if it does not, the mechanism has a source of randomness that
-is not seen, and nothing is concluded. Privacy that is gained later (by iteration, by shares of noise that add up) is
-not credited: findings are to be read by a person.
+is not seen, and nothing is concluded. Nor is anything concluded of a draw that other draws have shaped: normal numbers
+that are divided by their own norm, or noise on a scale that is itself drawn and hidden, have another law than the one
+that was asked for. Nor of a noisy number that is not published but hidden once more, by another share of noise or by a
+random order; nor of Gaussian noise where the outputs are few (it was compared with a threshold). Privacy that is gained
+later in other ways (by iteration, say) is not credited: findings are to be read by a person.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -34,7 +37,7 @@ from scipy import optimize, special
 
 from audit.auditor.lints.recorder import Addition, NoiseCall, RecordedRun
 from audit.auditor.lints.subject import Subject
-from audit.auditor.terms.claim import Claim
+from audit.auditor.terms.claim import Epsilon
 from audit.auditor.terms.leaves import flatten, listed, names
 from audit.auditor.terms.result import Finding
 
@@ -48,6 +51,8 @@ MOST_REPLAYS = 60
 """The same when they are, and no difference has been met: the record may not have been chosen. Chosen for speed."""
 SHARE_LEVEL = 1e-3
 """Error level of the lower limit on how often a record takes part: chosen; smaller levels find less."""
+FEW_OUTPUTS = 8
+"""So many different outputs, at most, are called few: chosen; rounded noise of two units or more has more, soon."""
 SLACK = 1e-9
 """Relative room for rounding: sums of a million doubles err by less."""
 BOUNDED = ("laplace", "exponential", "logistic", "gumbel")
@@ -67,11 +72,21 @@ class ComparedSum:
     """Whether the quantity is the location of the draw itself."""
     result: Any = field(repr=False, default=None)
     """What came out, on both sides."""
+    drawn: int = 0
+    """How many draws had been made when it was added."""
+    covered: bool = False
+    """Whether what came out is not published, but hidden by more noise or by a random order."""
+
+    @property
+    def reshaped(self) -> bool:
+        """Whether the draw was also used in a way that may have changed the law of what was added."""
+        return self.call.opaque and not self.located
 
     @cached_property
     def differs(self) -> bool:
         """Whether the two sides differ beyond rounding."""
-        return bool(np.any(np.abs(self.difference) > SLACK * (1 + np.abs(self.scale))))
+        slack = max(SLACK, self.call.rounding)
+        return bool(np.any(np.abs(self.difference) > slack * (1 + np.abs(self.scale))))
 
     @property
     def same_scale(self) -> bool:
@@ -97,6 +112,8 @@ class Replayed:
         located = {c.call.index for c in self.comparisons if c.located}
         for trace in (self.first, self.second):
             for call in trace.calls:
+                if call.feeds:
+                    continue
                 if call.distribution == "choice" and not call.opaque:
                     if not (size is not None and size >= 3 and call.scale == size):
                         return False
@@ -124,7 +141,7 @@ def _near(p: Any, q: Any) -> bool:
 def replay(subject: Subject, scripts: Sequence[RecordedRun]) -> list[Replayed]:
     """Replay recorded runs of the dataset: on the dataset itself (a control) and on the neighbour."""
     usable = [s for s in scripts if s.error is None]
-    chosen = any(c.distribution == "choice" or c.hidden for s in usable for c in s.calls)
+    chosen = any(c.distribution == "choice" or (c.hidden and not c.feeds) for s in usable for c in s.calls)
     promising = any(not c.opaque and c.additive for s in usable for c in s.calls)
     out: list[Replayed] = []
     met = False
@@ -154,26 +171,72 @@ def _reproduces(subject: Subject, script: RecordedRun) -> bool:
 
 
 def _compare(first: RecordedRun, second: RecordedRun) -> list[ComparedSum]:
-    out = []
+    """The sums on both sides, as far as both drew alike; from the first draw that does not fit on, noise is fresh."""
+    out, shared = [], 0
     for a, b in zip(first.calls, second.calls, strict=False):
         if (a.method, a.shape, a.site) != (b.method, b.shape, b.site):
             break
+        shared += 1
         if not (a.has_location or b.has_location) or np.shape(a.loc) != np.shape(b.loc):
             continue
         if np.any(np.asarray(a.loc) != np.asarray(b.loc)):
             difference = np.asarray(b.loc, dtype=float) - np.asarray(a.loc, dtype=float)
-            out.append(ComparedSum(a, difference, a.scale, b.scale, np.shape(a.value), True, a.value))
+            out.append(ComparedSum(a, difference, a.scale, b.scale, np.shape(a.value), True, a.value, a.index + 1))
     for x, y in zip(first.additions, second.additions, strict=False):
-        if x.call != y.call or np.shape(x.quantity) != np.shape(y.quantity):
+        if x.call != y.call or x.call >= shared or np.shape(x.quantity) != np.shape(y.quantity):
             break
         out.append(_sum(first.calls[x.call], x, y))
-    return sorted(out, key=lambda c: c.call.index)
+    cover = _Cover(first, second)
+    return sorted((replace(c, covered=cover.hides(c)) for c in out), key=lambda c: c.call.index)
+
+
+class _Cover:
+    """What hides a noisy number once more before it is published: another share of noise (x + n₁ + n₂), or a random
+    order with others (local noise, shuffled).
+    """
+
+    def __init__(self, first: RecordedRun, second: RecordedRun):
+        self._reordered = max((call.index for call in first.calls if _reorders(call)), default=-1)
+        self._again: dict[bytes, Addition] = {}
+        self._published = _shown(first)
+        for x, y in zip(first.additions, second.additions, strict=False):
+            if np.shape(x.quantity) == np.shape(y.quantity) and _bytes(x.quantity) == _bytes(y.quantity):
+                self._again[_bytes(x.quantity)] = x
+
+    def hides(self, c: ComparedSum) -> bool:
+        """Whether it hides what came out of a sum."""
+        if not c.differs:
+            return False
+        if self._reordered >= c.drawn:
+            return True
+        result = np.asarray(c.result, dtype=float)
+        more = [self._again.get(_bytes(result)), self._again.get(_bytes(-result))]
+        if not any(x is not None and x.call != c.call.index and x.drawn >= c.drawn for x in more):
+            return False
+        return not self._published.issuperset(result.ravel().tolist())
+
+
+def _reorders(call: NoiseCall) -> bool:
+    """Whether all of several things were put into a random order."""
+    whole = call.distribution == "choice" and not call.opaque and np.size(call.value) == call.scale
+    return whole and int(call.scale) > 1 and len(np.unique(call.value)) == int(call.scale)
+
+
+def _bytes(number: Any) -> bytes:
+    """Equal for equal numbers or arrays of them (zero has one sign)."""
+    return (np.asarray(number, dtype=float) + 0.0).tobytes()
+
+
+def _shown(run: RecordedRun) -> set[float]:
+    """The numbers of the output."""
+    return {x for x in flatten(run.output)[0] if isinstance(x, float)}
 
 
 def _sum(call: NoiseCall, x: Addition, y: Addition) -> ComparedSum:
     with np.errstate(all="ignore"):
         difference = np.asarray(y.quantity, dtype=float) - np.asarray(x.quantity, dtype=float)
-    return ComparedSum(call, np.nan_to_num(difference), x.scale, y.scale, x.noise_shape, result=x.result)
+    moved = np.nan_to_num(difference)
+    return ComparedSum(call, moved, x.scale, y.scale, x.noise_shape, result=x.result, drawn=x.drawn)
 
 
 # ------------------------------------------------------------------------------------------------ loss of one sum
@@ -277,25 +340,37 @@ def amplified(epsilon: float, share: float) -> float:
 # ------------------------------------------------------------------------------------------------------ findings
 
 
-def replay_findings(subject: Subject, runs: Sequence[Replayed], claim: Claim) -> list[Finding]:
-    """What the replays show."""
+def replay_findings(
+    subject: Subject, recorded: Sequence[RecordedRun], runs: Sequence[Replayed], claim: Epsilon
+) -> list[Finding]:
+    """What the replays show, of runs that are among those recorded."""
     if not runs:
         return []
     size = subject.size
-    findings = _sensitivity(runs, claim, size) or _together(runs, claim)
+    findings = _sensitivity(runs, claim, size, _coarse(recorded)) or _together(runs, claim)
     if all(r.followed(size) for r in runs):
         findings += _open_paths(runs, claim.epsilon)
     return findings
 
 
-def _sensitivity(runs: Sequence[Replayed], claim: Claim, size: int | None) -> list[Finding]:
+def _coarse(recorded: Sequence[RecordedRun]) -> bool:
+    """Whether there are few different outputs: then a noisy number was only compared with something, and Gaussian
+    noise may keep a finite ε (a threshold makes it randomised response).
+    """
+    outputs = [flatten(r.output) for r in recorded if r.error is None]
+    return len({repr(o) for o in outputs}) <= FEW_OUTPUTS
+
+
+def _sensitivity(runs: Sequence[Replayed], claim: Epsilon, size: int | None, coarse: bool) -> list[Finding]:
     """The first sum whose noise is too small, in the order of the mechanism."""
     random_use = not all(r.followed(size) and not _chooses(r) for r in runs)
     positions = sorted({(c.call.index, i) for r in runs for i, c in enumerate(r.comparisons)})
     for call, position in positions:
         met = [r.comparisons[position] for r in runs if position < len(r.comparisons)]
         met = [c for c in met if c.call.index == call and c.differs]
-        if not met:
+        if not met or any(c.reshaped or c.covered for c in met) or _drawn_scale(met, runs):
+            continue
+        if coarse and "normal" in met[0].call.distribution:
             continue
         share = max(_share(len(met), len(runs)), _batch_share(runs, call, size)) if random_use else 1.0
         leaves = _continuous_leaves(runs)
@@ -307,12 +382,28 @@ def _sensitivity(runs: Sequence[Replayed], claim: Claim, size: int | None) -> li
     return []
 
 
-def _beyond(claim: Claim) -> float:
+def _drawn_scale(met: Sequence[ComparedSum], runs: Sequence[Replayed]) -> bool:
+    """Whether this noise is on a scale that earlier draws decide which nobody sees: its law is a mixture.
+
+    A scale that varies from run to run is no mixture if the difference varies with it (both are divided by the size of
+    a batch), or if it follows from what was published (nothing was drawn before that was not seen to be added).
+    """
+    largest = np.array([float(np.max(np.abs(np.asarray(c.scale, dtype=float)), initial=0.0)) for c in met])
+    if np.ptp(largest) <= SLACK * float(largest.max()):
+        return False
+    with np.errstate(all="ignore"):
+        ratios = [np.abs(np.asarray(c.difference, dtype=float) / np.asarray(c.scale, dtype=float)) for c in met]
+    if all(r.shape == ratios[0].shape and np.allclose(r, ratios[0], rtol=1e-9) for r in ratios):
+        return False
+    return any(call.hidden and not call.feeds for r in runs for call in r.first.calls[: met[0].drawn])
+
+
+def _beyond(claim: Epsilon) -> float:
     """A loss above this exceeds the claim by more than rounding."""
     return claim.epsilon * (1 + 1e-6) + 1e-9
 
 
-def _together(runs: Sequence[Replayed], claim: Claim) -> list[Finding]:
+def _together(runs: Sequence[Replayed], claim: Epsilon) -> list[Finding]:
     """Sums that are published as they are and each keep the claim, but not all of them together."""
     published = [_published(r) for r in runs]
     for family in sorted({c.call.distribution for met in published for c in met} & {"laplace", "normal"}):
@@ -334,8 +425,9 @@ def _together(runs: Sequence[Replayed], claim: Claim) -> list[Finding]:
 
 def _published(run: Replayed) -> list[ComparedSum]:
     """The sums whose results stand in the output, number by number, and whose quantities differ."""
-    shown = {x for x in flatten(run.first.output)[0] if isinstance(x, float)}
-    sums = [c for c in run.comparisons if c.differs and c.same_scale and not _shared(c)]
+    shown = _shown(run.first)
+    sums = [c for c in run.comparisons if c.differs and c.same_scale and not c.reshaped and not _shared(c)]
+    sums = [c for c in sums if not c.covered]
     return [c for c in sums if shown.issuperset(np.asarray(c.result, dtype=float).ravel().tolist())]
 
 
@@ -384,7 +476,7 @@ def _norm(entries: np.ndarray, distribution: str, leaves: int) -> float:
     return float(entries.sum() if distribution == "laplace" else entries.max())
 
 
-def _too_small(c: ComparedSum, found: float, claim: Claim, share: float, leaves: int) -> Finding:
+def _too_small(c: ComparedSum, found: float, claim: Epsilon, share: float, leaves: int) -> Finding:
     difference = np.asarray(c.difference, dtype=float)
     norm = _norm(np.abs(difference), c.call.distribution, leaves)
     scale = float(np.max(np.asarray(c.scale, dtype=float)))
@@ -401,7 +493,26 @@ def _too_small(c: ComparedSum, found: float, claim: Claim, share: float, leaves:
         f"on the same draws the neighbours differ by {norm:.4g} where {what} is added{at_random}: a loss of"
         f" ε = {found:.4g} at δ = {claim.delta:g} for this sum alone, claimed {claim.epsilon:g}{pure}"
     )
-    return Finding("sensitivity", message, {"site": c.call.site, "difference": norm, "scale": scale, "epsilon": found})
+    needed = scale * _missing_factor(c, claim, share, leaves)
+    message += f"; it takes a scale of {needed:.4g}" if math.isfinite(needed) else ""
+    details = {"site": c.call.site, "difference": norm, "scale": scale, "needed": needed, "epsilon": found}
+    return Finding("sensitivity", message, details)
+
+
+def _missing_factor(c: ComparedSum, claim: Epsilon, share: float, leaves: int) -> float:
+    """How many times as large this noise must be for the sum to keep the claim; infinite where no factor does."""
+
+    def beyond(log_factor: float) -> bool:
+        wider = replace(c, scale=np.asarray(c.scale, dtype=float) * math.exp(log_factor))
+        return amplified(loss(wider, min(0.5, claim.delta / share), leaves), share) > _beyond(claim)
+
+    low, high = 0.0, 12.0
+    if beyond(high) or ("normal" in c.call.distribution and claim.delta == 0):
+        return math.inf
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if beyond(middle) else (low, middle)
+    return math.exp(high)
 
 
 def _open_paths(runs: Sequence[Replayed], epsilon: float) -> list[Finding]:

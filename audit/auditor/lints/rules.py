@@ -22,12 +22,13 @@ import numpy as np
 from scipy import special, stats
 
 from audit.auditor.lints.preflight import MUTATES_INPUT
-from audit.auditor.lints.recorder import NoiseCall, RecordedRun, Recorder
+from audit.auditor.lints.recorder import SINGLE, NoiseCall, RecordedRun, Recorder
 from audit.auditor.lints.replay import Replayed, replay, replay_findings
 from audit.auditor.lints.subject import Subject
+from audit.auditor.lints.transcript import FEW, RUNS, Transcript, read_transcript, transcript_findings
 from audit.auditor.targets.containment import Watch, contained
 from audit.auditor.targets.sampling import CallableTarget, Pair
-from audit.auditor.terms.claim import Claim
+from audit.auditor.terms.claim import Epsilon
 from audit.auditor.terms.leaves import Raised, Unread, flatten, listed, names
 from audit.auditor.terms.options import Make
 from audit.auditor.terms.outputs import EXACT_BITS, Table, tabulate
@@ -75,6 +76,7 @@ class Inspection:
     noise: list[str]
     calls: int
     runs: Runs = field(repr=False, default=([], []))
+    transcript: Transcript | None = field(repr=False, default=None)
 
     def __str__(self) -> str:
         lines = [f"{self.calls} calls, {len(self.findings)} findings"]
@@ -82,7 +84,7 @@ class Inspection:
 
 
 def inspect(
-    target: CallableTarget, pair: Pair, claim: Claim, allowance: Allowance, *, seed: int = 0, make: Make | None = None
+    target: CallableTarget, pair: Pair, claim: Epsilon, allowance: Allowance, *, seed: int = 0, make: Make | None = None
 ) -> Inspection:
     """Look at a mechanism through recorded calls on both datasets and replays; with `make(epsilon)`, at its response
     to ε.
@@ -94,6 +96,8 @@ def inspect(
         subject = Subject(target, pair, recorder, watch, seed, deadline, allowance.most)
         runs = _runs(subject, allowance.calls)
         replays = replay(subject, runs[0])
+        average = RUNS if allowance.most is not None else FEW
+        transcript = read_transcript(subject, runs[0], replays, claim.delta, average)
         findings = [
             *_outputs(runs, claim),
             *_unread(runs),
@@ -101,7 +105,7 @@ def inspect(
             *_repeated_floats(runs),
             *_locations(runs),
             *_one_sided(runs, claim),
-            *replay_findings(subject, replays, claim),
+            *(replay_findings(subject, runs[0], replays, claim) or transcript_findings(transcript, replays, claim)),
             *_no_effect(replays),
             *([MUTATES_INPUT] if subject.mutated else []),
         ]
@@ -109,7 +113,7 @@ def inspect(
         if make is not None and not subject.out_of_time:
             response, more = _response(make, subject, runs[0], replays, claim.epsilon)
             findings, used = findings + response, used + more
-    return Inspection(_once(findings), _sites(runs), used, runs)
+    return Inspection(_once(findings), _sites(runs), used, runs, transcript)
 
 
 def _runs(subject: Subject, calls: int) -> Runs:
@@ -131,18 +135,18 @@ def _sites(runs: Runs) -> list[str]:
     return list({(c.site, c.method): str(c) for t in [*runs[0], *runs[1]] for c in t.calls}.values())
 
 
-def significant(claim: Claim, calls: int) -> bool:
+def significant(claim: Epsilon, calls: int) -> bool:
     """Whether "always here, never there" in so many calls a side is beyond chance (see above)."""
     return 2 * calls * _log_chance(claim) <= math.log(LEVEL)
 
 
-def _log_chance(claim: Claim) -> float:
+def _log_chance(claim: Epsilon) -> float:
     """ln s, see above."""
     q = float(special.expit(claim.epsilon))
     return math.log(q + (1 - q) * claim.delta)
 
 
-def enough_calls(claim: Claim) -> int:
+def enough_calls(claim: Epsilon) -> int:
     """Calls a side that make "always here, never there" significant; CALLS if that takes fewer, or more than it may."""
     chance = _log_chance(claim)
     needed = math.ceil(math.log(LEVEL) / (2 * chance)) if chance < 0 else MOST_CALLS + 1
@@ -156,7 +160,7 @@ def _outcome(trace: RecordedRun) -> Any:
     return Raised(trace.error) if trace.error else trace.output
 
 
-def _outputs(runs: Runs, claim: Claim) -> list[Finding]:
+def _outputs(runs: Runs, claim: Epsilon) -> list[Finding]:
     sides = [[_outcome(t) for t in side] for side in runs]
     calls = len(sides[0])
     beyond_chance = significant(claim, calls)
@@ -170,7 +174,8 @@ def _outputs(runs: Runs, claim: Claim) -> list[Finding]:
         differs = keys[0][0] != keys[1][0]
         if (differs and beyond_chance) or (not drew and calls >= CALLS):
             word = "and they differ between the datasets" if differs else "on both datasets"
-            return [Finding("deterministic", f"the outputs never varied in {calls} calls a side, {word}")]
+            message = f"the outputs never varied in {calls} calls a side, {word}"
+            return [Finding("deterministic", message, {"contradicts": bool(differs)})]
         return []
     return _constant_leaves(tables, calls, names(sides[0][0])) if beyond_chance else []
 
@@ -252,8 +257,13 @@ def _seeds(runs: Runs) -> list[Finding]:
 
 
 def _repeated_noise(traces: Sequence[RecordedRun]) -> str | None:
-    """A line whose continuous noise, once added to something, was drawn twice."""
+    """A line whose continuous noise, once added to something, was drawn twice.
+
+    Two numbers of 32 bits coincide with a chance of about 2⁻²⁴: among 120 draws one pair does with a chance of 4e-4,
+    two do with one of 1e-7.
+    """
     seen: set[tuple[str, bytes]] = set()
+    coincidences: Counter[str] = Counter()
     for trace in traces:
         fresh = set()
         for call in trace.noise:
@@ -261,7 +271,9 @@ def _repeated_noise(traces: Sequence[RecordedRun]) -> str | None:
                 continue
             key = (call.site, np.asarray(call.value, dtype=float).tobytes())
             if key in seen:
-                return call.site
+                coincidences[call.site] += 1
+                if np.size(call.value) > 1 or call.rounding < SINGLE or coincidences[call.site] > 1:
+                    return call.site
             fresh.add(key)
         seen |= fresh
     return None
@@ -310,7 +322,7 @@ def _chance_of_repeats(sides: Sequence[Sequence[float]], count: int) -> float:
             low, high = np.quantile(side, [0.25, 0.75])
             spread = max(float(high - low), 1e-300)
             expected += math.comb(len(side), 2) * float(np.median([_grid(x) for x in side])) / spread
-    return float(min(1.0, expected**count / math.factorial(count)))
+    return math.exp(min(0.0, count * math.log(expected) - math.lgamma(count + 1))) if expected > 0 else float(not count)
 
 
 def _grid(x: float) -> float:
@@ -333,7 +345,7 @@ def _locations(runs: Runs) -> list[Finding]:
     return []
 
 
-def _one_sided(runs: Runs, claim: Claim) -> list[Finding]:
+def _one_sided(runs: Runs, claim: Epsilon) -> list[Finding]:
     """Lines that draw noise in every call on one dataset and in none on the other."""
     calls = len(runs[0])
     if not significant(claim, calls):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +63,10 @@ class Subject:
     def replay(self, side: int, script: RecordedRun) -> RecordedRun:
         """A run on the draws of an earlier one."""
         return self.recorder.replay(self._runner(side), script)
+
+    def tilt(self, side: int, script: RecordedRun, shifts: Mapping[int, Any]) -> RecordedRun:
+        """A run on the choices of an earlier one, with fresh noise that is moved by these shifts."""
+        return self.recorder.tilt(self._runner(side), script, shifts)
 
     def _runner(self, side: int) -> Callable[[], Any]:
         data = self._copies[side]()

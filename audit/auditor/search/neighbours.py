@@ -9,14 +9,16 @@ happens here can raise a false alarm.
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from scipy import special
 
 from audit.auditor.learn.scores import learn_held_out
+from audit.auditor.search.guided import Form, search_from_example
 from audit.auditor.targets.run import Run
 from audit.auditor.targets.sampling import SEARCH, BlockName, Pair, TargetError, draw_block
 from audit.auditor.terms.outputs import concatenate
@@ -44,6 +46,7 @@ class Space:
         choices: the records that there are, in place of numbers.
         special: further values worth trying: clip thresholds, NaN, infinities.
         relation: how neighbours differ, "replace-one" or "add-remove".
+        like: a dataset whose form the others take (an array, (X, y)); `low` and `high` are then of its numbers.
         extra: anything else, for the caller's own use; it is not looked at.
 
     >>> from dpso import audit_dp
@@ -62,6 +65,7 @@ class Space:
     choices: Sequence[Any] = ()
     special: Sequence[Any] = ()
     relation: str = "replace-one"
+    like: Any = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -81,7 +85,7 @@ class Space:
         if not isinstance(description, Mapping):
             raise ValueError(
                 f"dataset = {description!r} must describe a space for neighbours='search', e.g. "
-                '{"records": 4, "low": 0, "high": 1}'
+                '{"records": 4, "low": 0, "high": 1}, or be an example: an array of numbers, or (X, y)'
             )
         known = {f.name for f in fields(Space)}
         unknown = set(description) - known
@@ -150,12 +154,18 @@ def candidates(space: Space) -> Iterator[tuple[list[Any], list[Any]]]:
 
 
 def find_pairs(run: Run, description: Any) -> list[Pair]:
-    """The pair of the space that leaks most, found with at most SHARE of the draws."""
+    """The pair of the space that leaks most, found with at most SHARE of the draws; of an example, a few."""
+    form, relation = _form(description)
+    if form is not None:
+        search = _PairSearch(run, Space(), np.random.default_rng([run.seed, SEARCH]), int(SHARE * run.draws))
+        pairs = search_from_example(run, form, relation, search.leakage, lambda pair: _pace(run, pair))
+        run.draws -= search.used
+        return pairs
     try:
         space = Space.parse(description)
     except TypeError as error:
         raise ValueError(f"a space could not be read: {error}") from None
-    budget = int(SHARE * run.draws)
+    budget = min(int(SHARE * run.draws), _affordable(run, space))
     search = _PairSearch(run, space, np.random.default_rng([run.seed, SEARCH]), budget)
     best = search.best()
     run.draws -= search.used
@@ -167,6 +177,36 @@ def find_pairs(run: Run, description: Any) -> list[Pair]:
         )
     )
     return [best]
+
+
+def _form(description: Any) -> tuple[Form | None, str]:
+    """The form of an example, whether it stands alone or in a space, and how neighbours differ."""
+    if isinstance(description, Space) and description.like is not None:
+        form = Form.of(description.like)
+        if form is None:
+            raise ValueError(f"like = {description.like!r:.60} must be a list or array of numbers, or (X, y)")
+        return replace(form, low=description.low, high=description.high), description.relation
+    return (None if isinstance(description, Space) else Form.of(description)), "replace-one"
+
+
+def _affordable(run: Run, space: Space) -> int:
+    """Draws that SHARE of the time allows, from how long two take; all, if there is no limit of time."""
+    if run.deadline is None:
+        return run.draws
+    dataset, neighbour = next(candidates(space), ([], []))
+    took = _pace(run, Pair(dataset, neighbour, 0))
+    return int(SHARE * max(run.seconds_left or 0.0, 0.0) / max(took, 1e-9))
+
+
+def _pace(run: Run, pair: Pair) -> float:
+    """Seconds a call takes, from two."""
+    begun = time.monotonic()
+    draw_block(run.target, pair, BlockName(run.seed, SEARCH, pair.index, 0), 2)
+    return (time.monotonic() - begun) / 2
+
+
+LEAST_BUDGET = 32
+"""With fewer draws than these no two pairs can be compared: the first one is taken."""
 
 
 @dataclass
@@ -181,7 +221,10 @@ class _PairSearch:
     def best(self) -> Pair:
         """Patterns first, then halving, then climbing from the best."""
         found: list[tuple[float, Pair]] = []
-        size = max(40, min(FIRST_LOOK, self.budget // 60))
+        first = next((pair for pair in candidates(self.space)), None)
+        if first is not None and self.budget < LEAST_BUDGET:
+            return self._pair(*first)
+        size = max(min(40, max(8, self.budget // 8)), min(FIRST_LOOK, self.budget // 60))
         for dataset, neighbour in candidates(self.space):
             if found and self.used + size > self.budget // 2:
                 break

@@ -172,6 +172,9 @@ def neighbour_pairs(
     Returns:
         A list of `NamedPair`.
 
+    Raises:
+        ValueError: a kind is unknown (the message lists them), or a size is none.
+
     >>> [pair.name for pair in neighbour_pairs(["sign-flip", "zero"], sizes=[1, 4])]
     ['sign-flip, n=1', 'zero, n=1', 'sign-flip, n=4', 'zero, n=4']
     """

@@ -110,6 +110,9 @@ def audit_sensitivity(
     Returns:
         A `SearchResult`.
 
+    Raises:
+        ValueError: an argument is not what it should be; the message names it, the condition and the remedy.
+
     >>> def mean(dataset):
     ...     return sum(dataset) / len(dataset)
     >>> result = audit_sensitivity(mean, [([0.0, 0.5], [0.2, 0.5])], claimed=0.25, bounds=(0.0, 1.0), budget=500)
@@ -322,6 +325,9 @@ def audit_oracle(
 
     Returns:
         A `SearchResult`.
+
+    Raises:
+        ValueError: an argument is not what it should be; the message names it, the condition and the remedy.
 
     >>> def clipped(w, x, y):  # the exact gradient of the smoothed absolute value, for β = 1
     ...     return max(-1.0, min(1.0, float(w @ x))) * x

@@ -187,7 +187,13 @@ class ExecTarget:
             raise self._fault(f"answered with more than {self.longest} bytes and was ended")
         try:
             reply = json.loads(line)
-        except ValueError:
+        except RecursionError:
+            raise self._fault("answered JSON that is nested too deeply") from None
+        except ValueError as error:
+            if line.lstrip()[:1] in (b"{", b"["):
+                raise self._fault(
+                    f"answered a line that is no JSON object ({error}): one object, on one line"
+                ) from None
             shown = line[:60].decode(errors="replace").strip()
             raise self._fault(
                 f"wrote {shown!r} to stdout, which is no JSON line: print messages to stderr instead"

@@ -123,7 +123,7 @@ def _logs(shown: Sequence[Any], sink: Any) -> Iterator[None]:
 
     def handlers() -> list[logging.StreamHandler[Any]]:
         known = [handler() for handler in logging._handlerList]  # type: ignore[attr-defined]
-        return [h for h in known if isinstance(h, logging.StreamHandler) and h is not logging.lastResort]
+        return [h for h in known if isinstance(h, logging.StreamHandler) and _has_stream(h)]
 
     moved = [(h, h.stream) for h in handlers() if any(h.stream is stream for stream in shown)]
     for handler, _ in moved:
@@ -138,35 +138,53 @@ def _logs(shown: Sequence[Any], sink: Any) -> Iterator[None]:
                 handler.setStream(shown[1])
 
 
+def _has_stream(handler: Any) -> bool:
+    """Whether a handler keeps a stream that can be exchanged: `stream` is read-only in `logging.lastResort` and in
+    handlers like it, which look up `sys.stderr` when they write.
+    """
+    return "stream" in getattr(handler, "__dict__", {})
+
+
 @contextlib.contextmanager
 def _global_state(noticed: Noticed, seed: int) -> Iterator[None]:
-    """Seed `random`, `numpy.random` and torch (if it is loaded); note which were used; restore them."""
+    """Seed `random`, `numpy.random` and torch (if it is loaded); note which were used; restore them.
+
+    States are set on the generators themselves: audited code may have replaced `numpy.random.seed` and its like, and
+    noise that repeats from block to block would make a private mechanism look broken.
+    """
     torch = sys.modules.get("torch")
-    kept = random.getstate(), np.random.get_state(), torch.get_rng_state() if torch else None
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
-    if torch:
-        torch.manual_seed(seed)
-    seeded = _marks(torch)
+    generator = torch.default_generator if torch else None
+    kept = _RANDOM.getstate(), _NUMPY.get_state(), generator.get_state() if generator else None
+    _RANDOM.setstate(_Random(seed).getstate())
+    _NUMPY.set_state(_RandomState(seed % 2**32).get_state())
+    if generator:
+        generator.manual_seed(seed)
+    seeded = _marks(generator)
     try:
         yield
     finally:
-        for name, before, after in zip(("random", "numpy.random", "torch"), seeded, _marks(torch), strict=True):
+        for name, before, after in zip(("random", "numpy.random", "torch"), seeded, _marks(generator), strict=True):
             if before != after:
                 noticed.global_sources.add(name)
-        random.setstate(kept[0])
-        np.random.set_state(kept[1])
-        if torch and kept[2] is not None:
-            torch.set_rng_state(kept[2])
+        _RANDOM.setstate(kept[0])
+        _NUMPY.set_state(kept[1])
+        if generator:
+            generator.set_state(kept[2])
 
 
-def _marks(torch: Any) -> tuple[int, ...]:
-    """A fingerprint of each global generator's state."""
-    _, words, position, has_gauss, _ = np.random.get_state(legacy=True)
+_Random, _RandomState = random.Random, np.random.RandomState
+_RANDOM: random.Random = random._inst
+_NUMPY: np.random.RandomState = np.random.mtrand._rand
+"""The generators behind the functions of `random` and `numpy.random`."""
+
+
+def _marks(generator: Any) -> tuple[int, ...]:
+    """A fingerprint of each global generator's state; `generator` is torch's."""
+    _, words, position, has_gauss, _ = _NUMPY.get_state(legacy=True)
     return (
-        hash(random.getstate()),
+        hash(_RANDOM.getstate()),
         hash((np.asarray(words).tobytes(), position, has_gauss)),
-        hash(bytes(torch.get_rng_state().numpy())) if torch else 0,
+        hash(bytes(generator.get_state().numpy())) if generator else 0,
     )
 
 

@@ -77,6 +77,9 @@ def estimator(
     Returns:
         The mechanism, a function of ((X, y), rng).
 
+    Raises:
+        ValueError: `cls` makes no object with such a method.
+
     >>> import numpy as np
     >>> class Mean:
     ...     def __init__(self, scale):

@@ -31,7 +31,7 @@ from audit.auditor.targets.sampling import BlockName, CallableTarget, Pair, Targ
 from audit.auditor.terms.leaves import Flattened, flatten
 from audit.runtime.messages import CHUNK, receive, send
 from audit.runtime.process import KILLED, kill_group
-from audit.runtime.threads import without_openmp_threads
+from audit.runtime.threads import cannot_be_forked, without_openmp_threads
 
 Array = np.ndarray
 
@@ -49,6 +49,11 @@ class Worker:
     def __init__(self, serve: Callable[[Any], Any], timeout: float | None):
         if not hasattr(os, "fork"):
             raise TargetError("isolate = True needs a system that can fork: run the mechanism with --exec instead")
+        if (library := cannot_be_forked()) is not None:
+            raise TargetError(
+                f"isolate = True makes a copy of this process, in which {library}, whose threads run already, would"
+                " hang: leave isolate out, or run the mechanism with --exec"
+            )
         self.timeout = timeout
         self.flooded = 0
         self._clock = mmap.mmap(-1, 24)
@@ -378,6 +383,9 @@ def in_interpreter(
 
     Returns:
         A target for `audit_dp`, and a context manager that ends the process.
+
+    Raises:
+        TargetError: the interpreter cannot be started, or the mechanism cannot be loaded there.
 
     >>> import sys
     >>> from dpso import audit_dp

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from audit.auditor.targets.containment import Noticed, Watch, contained
-from audit.auditor.terms.leaves import Raised
+from audit.auditor.terms.leaves import Raised, holds_beyond_floats
 from audit.auditor.terms.outputs import EXACT_BITS, VALUE_BITS, Table, tabulate
 
 Array = np.ndarray
@@ -87,6 +87,19 @@ def draw_block(target: Target, pair: Pair, name: BlockName, size: int, bits: int
     labels = name.generators()[0].integers(0, 2, size)
     raw = target.outputs(pair, labels, name)
     return DrawnBlock(labels, tabulate(raw, bits), raw)
+
+
+def sides_of_block(target: CallableTarget, pair: Pair, name: BlockName, size: int) -> list[Array] | None:
+    """The outputs of a block on the dataset and on the neighbour, as arrays of scalars whose order means nothing; None
+    if they are something else. How many there are of each, `size` fair coins say that are tossed at once.
+    """
+    ones = int(name.generators()[0].binomial(size, 0.5))
+    return target.sides(pair, (size - ones, ones), name)
+
+
+def sides_together(sides: list[Array]) -> tuple[Array, Array]:
+    """The outputs of both sides, the dataset's first, and their labels."""
+    return np.concatenate(sides), np.repeat([0, 1], [len(side) for side in sides])
 
 
 # -------------------------------------------------------------------------------------------- Python callables
@@ -176,6 +189,31 @@ class CallableTarget:
             if self.batched:
                 return self._batch(copies, labels, rng, watch)
             return [self._one(copies[int(b)], int(b), rng, watch) for b in labels]
+
+    @property
+    def plain_batches(self) -> bool:
+        """Whether outputs come in batches and are published as they are."""
+        return self.batched and self._published is None
+
+    def sides(self, pair: Pair, sizes: tuple[int, int], name: BlockName) -> list[Array] | None:
+        """So many outputs on the dataset and on the neighbour, in no particular order; None unless all are scalars.
+
+        What a call raises is for `outputs` to deal with.
+        """
+        _, rng, seed = name.generators()
+        copies = copier(pair.dataset), copier(pair.neighbour)
+        found = []
+        with Watch(self.timeout) as watch, contained(self.noticed, seed):
+            for fresh, size in zip(copies, sizes, strict=True):
+                watch.start()
+                try:
+                    batch = self._call(fresh(), size, rng)
+                except (Exception, SystemExit):  # noqa: BLE001 - an exception is an outcome that an observer sees
+                    return None
+                if not isinstance(batch, np.ndarray) or batch.shape != (size,) or batch.dtype.kind not in "fiub":
+                    return None
+                found.append(batch)
+        return None if any(map(holds_beyond_floats, found)) else found
 
     def _one(self, fresh: Callable[[], Any], side: int, rng: np.random.Generator, watch: Watch) -> Any:
         watch.start()

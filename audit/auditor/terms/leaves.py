@@ -21,7 +21,9 @@ import numpy as np
 Array = np.ndarray
 
 EXACT_INTEGER = 2**53
-"""Larger integers are not told apart as floats: each is a text."""
+"""Larger integers are not told apart as floats: they are read in pieces, so that single bits can be learned from."""
+PIECE_BITS, MOST_PIECES = 48, 64
+"""Bits a piece, and pieces at most: a longer integer is a text."""
 HEXADECIMAL_BITS = 10_000
 """Integers of so many bits are written in hexadecimal: beyond 4300 digits (14 000 bits) Python refuses decimal."""
 MOST_NAMED = 4096
@@ -78,6 +80,10 @@ def listed(chosen: list[str], most: int = 4) -> str:
     return ", ".join(chosen[:most]) + (f" and {len(chosen) - most} more" if len(chosen) > most else "")
 
 
+class ShortFloat(float):
+    """A number that was given with 32 bits or fewer: its lowest bits are not those of a binary64 number."""
+
+
 class Leaves(list[float | str]):
     """The leaves that have been read, and the names of those that were read with a path."""
 
@@ -98,11 +104,12 @@ class Leaves(list[float | str]):
         if isinstance(value, bool | np.bool_):
             return self._leaf("True" if value else "False", path)
         if beyond_floats(value):
-            return self._leaf(text_of(int(value)), path)
+            return self._long_integer(int(value), path)
         if isinstance(value, datetime.datetime | datetime.date | datetime.timedelta):
             return self._leaf(_moment(value), path)
         if isinstance(value, abstract.Real) or (hasattr(value, "__float__") and hasattr(value, "as_integer_ratio")):
             number = as_float(value)
+            number = ShortFloat(number) if isinstance(value, np.float32 | np.float16) else number
             return self._leaf(number if math.isfinite(number) else str(number), path)
         if isinstance(value, abstract.Complex):
             parts = (value.real, ".real"), (value.imag, ".imag")
@@ -116,6 +123,17 @@ class Leaves(list[float | str]):
                 self._leaf(leaf, path and f"entry {len(self)}")
             return value.nesting
         return self._container(value, path)
+
+    def _long_integer(self, value: int, path: str) -> str:
+        """An integer beyond floats: its sign and length as a word, then its bits in pieces that are exact numbers."""
+        count = -(-abs(value).bit_length() // PIECE_BITS)
+        if count > MOST_PIECES:
+            return self._leaf(text_of(value), path)
+        self._leaf(f"{'negative ' if value < 0 else ''}int of {count} pieces", path and f"the length of {path}")
+        for low in range(0, count * PIECE_BITS, PIECE_BITS):
+            piece = (abs(value) >> low) & ((1 << PIECE_BITS) - 1)
+            self._leaf(float(piece), path and f"bits {low} to {low + PIECE_BITS - 1} of {path}")
+        return "."
 
     def _leaf(self, leaf: float | str, path: str) -> str:
         self.append(leaf)
@@ -140,20 +158,31 @@ class Leaves(list[float | str]):
             self._leaf("keys " + ", ".join(map(repr, keys)), path and f"the keys of {path}")
             return "{" + ",".join([self.read(value[key], path and f"{path}[{key!r}]") for key in keys]) + "}"
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            known = [f.name for f in dataclasses.fields(value)]
-            return "(" + "".join([self.read(getattr(value, n), path and f"{path}.{n}") for n in known]) + ")"
+            return self._dataclass(value, path)
         if isinstance(value, set | frozenset):
             return "s" + self._items(sorted(value, key=repr), path)
         if isinstance(value, Iterable):
             return self._items(value, path)
         return self._object(value, path)
 
+    def _dataclass(self, value: Any, path: str) -> str:
+        """The fields, and what was put beside them later, as `fit` puts `w_` and `b_`."""
+        known = [f.name for f in dataclasses.fields(value)]
+        later = {k for k, v in getattr(value, "__dict__", {}).items() if not k.startswith("_") and not callable(v)}
+        more = sorted(later - set(known))
+        nesting = "(" + "".join([self.read(getattr(value, n), path and f"{path}.{n}") for n in known]) + ")"
+        if not more:
+            return nesting
+        self._leaf("keys " + ", ".join(map(repr, more)), path and f"the attributes of {path}")
+        return nesting + "{" + ",".join([self.read(getattr(value, n), path and f"{path}.{n}") for n in more]) + "}"
+
     def _array(self, array: Array, path: str) -> str:
         places: Iterable[str] = itertools.repeat("")
         if path:
             places = (f"{path}[{', '.join(map(str, at))}]" if at else path for at in np.ndindex(array.shape))
         if array.dtype.kind in "fiu" and not holds_beyond_floats(array):
-            self.extend(x if math.isfinite(x) else str(x) for x in array.astype(float).ravel().tolist())
+            kind = ShortFloat if is_short(array.dtype) else float
+            self.extend(kind(x) if math.isfinite(x) else str(x) for x in array.astype(float).ravel().tolist())
             if path:
                 self.names.extend(itertools.islice(places, MOST_NAMED + 1))
             return f"a{array.shape}"
@@ -190,6 +219,11 @@ def nesting_of_shape(shape: tuple[int, ...]) -> str:
 
 
 # --------------------------------------------------------------------------------------------- single leaves
+
+
+def is_short(dtype: np.dtype[Any]) -> bool:
+    """Whether these are floats of 32 bits or fewer."""
+    return dtype.kind == "f" and dtype.itemsize <= 4
 
 
 def beyond_floats(x: Any) -> bool:
@@ -232,7 +266,9 @@ def _moment(value: datetime.date | datetime.timedelta) -> float:
 
 
 def as_array(value: Any) -> Array | None:
-    """What holds an array (of numpy, torch, pandas, scipy.sparse and their like) as numpy's; None for anything else."""
+    """What holds an array (of numpy, torch, jax, pandas, scipy.sparse and their like) as numpy's; None for anything
+    else.
+    """
     if isinstance(value, np.ndarray):
         return value
     if isinstance(value, type):
@@ -242,11 +278,22 @@ def as_array(value: Any) -> Array | None:
         try:
             return np.asarray(dense.numpy())
         except TypeError:
-            return np.asarray(dense.double().numpy())
+            return np.asarray(dense.float().numpy())
     for method in ("to_numpy", "toarray"):
         if hasattr(value, method):
             return np.asarray(getattr(value, method)())
+    if all(hasattr(value, name) for name in ("__array__", "dtype", "shape")) and not isinstance(value, np.generic):
+        return _from_protocol(value)
     return None
+
+
+def _from_protocol(value: Any) -> Array | None:
+    """What numpy can read (arrays of jax and tensorflow); a key of jax as its words; None for what it cannot."""
+    try:
+        dense = np.asarray(value)
+    except TypeError:
+        return as_array(getattr(value, "_base_array", None))
+    return dense.astype(np.float32) if dense.dtype.kind == "V" else dense
 
 
 def _labels(value: Any) -> str:

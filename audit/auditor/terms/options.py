@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from audit.auditor.terms.claim import real
 from audit.runtime.pool import Pool
 from audit.runtime.suggest import did_you_mean
 
@@ -21,6 +22,11 @@ DEFAULT_SAMPLES = 100_000
 """Draws a side, unless said: a mechanism that works in batches takes about a second."""
 TIMED_SAMPLES = 10 * DEFAULT_SAMPLES
 """The same where a time is given: the time is meant to be the limit."""
+
+CONFIDENCE = 0.999
+"""Of a whole audit, unless said: one false alarm in a thousand audits of private code. A bound lies 3.1 standard errors
+below the truth then, rather than 1.6 at 0.95.
+"""
 
 Release = str | int | Callable[[Any], Any] | None
 Make = Callable[[float], Callable[..., Any]]
@@ -42,11 +48,14 @@ class Budget:
 
     samples: int | None = None
     seconds: float | None = None
-    confidence: float = 0.95
+    confidence: float = CONFIDENCE
     anytime: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot be spent."""
+        object.__setattr__(self, "confidence", real("confidence", self.confidence))
+        if not 0 < self.confidence < 1:
+            raise ValueError(f"confidence = {self.confidence!r} must be strictly between 0 and 1, e.g. {CONFIDENCE}")
         if self.samples is not None:
             object.__setattr__(self, "samples", _whole_samples(self.samples))
         seconds = self.seconds
@@ -116,7 +125,7 @@ class Execution:
         out: a folder that keeps finished work as it is done.
         resume: go on with the run in `out`, after whatever ended it.
         store: a file that keeps the draws of one process, for an interrupted audit of slow code to go on from.
-        progress: called with a line of text now and then.
+        progress: called with a line of text now and then; in a notebook, without it, the line stands below the cell.
 
     >>> Execution(out="kept", resume=True).workers is None
     True

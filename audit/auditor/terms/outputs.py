@@ -23,11 +23,12 @@ from typing import Any
 import numpy as np
 
 from audit.auditor.terms.leaves import (
-    EXACT_INTEGER,
     Leaves,
+    ShortFloat,
     as_float,
     beyond_floats,
     holds_beyond_floats,
+    is_short,
     nesting_of_shape,
     text_of,
 )
@@ -46,10 +47,14 @@ bit no such program is private at any ε. That is a defect of its own kind, with
 grid), and it is reported apart; 30 bits hide it at any number of draws that can be afforded (an output would have to
 be 2**-23 times the scale of the noise) and keep every difference that a reader of printed numbers could see.
 """
+SHORT_BITS = 12
+"""Floats of 32 bits (24 significant ones) are read to so many, for the same reason: an output would have to be 2**-12
+times the scale of the noise. Chosen: fewer would hide differences, more would show the grid to 1e5 draws.
+"""
 MAX_LEAVES = 4096
 """Longer outputs are compared by key as a whole, and by their first MAX_LEAVES leaves: chosen for memory."""
 
-_PLAIN = frozenset({int, float, np.float64, np.float32, np.int64, np.int32})
+_PLAIN = frozenset({int, float, np.float64, np.int64, np.int32})
 _INTEGERS = frozenset({int, np.int64})
 _WORDS = frozenset({int, bool, str, type(None)})
 _COLUMNAR = _PLAIN | _WORDS
@@ -121,6 +126,8 @@ def tabulate(outputs: Any, bits: int = VALUE_BITS) -> Table:
         return _from_matrix(outputs.reshape(len(outputs), -1), bits, nesting_of_shape(outputs.shape[1:]))
     items = list(outputs)
     types = set(map(type, items))
+    if types == {np.float32}:
+        return _from_matrix(np.array(items)[:, None], bits, ".")
     if types <= _PLAIN and not (types & _INTEGERS and any(map(beyond_floats, items))):
         return _from_matrix(_floats(items)[:, None], bits, ".")
     if types == {np.ndarray} and _same_numeric_shape(items):
@@ -148,7 +155,8 @@ def _from_matrix(matrix: Array, bits: int, nesting: str) -> Table:
         keys = _row_keys(np.ascontiguousarray(matrix, dtype=float), None, shape)
     values = np.ascontiguousarray(matrix[:, :MAX_LEAVES], dtype=float)
     if matrix.dtype.kind == "f":
-        values = significant(values, bits)
+        short = is_short(matrix.dtype)
+        values = _significant_unless_whole(values, _short(bits)) if short else significant(values, bits)
     finite = np.isfinite(values)
     if finite.all():
         return Table(values, None, keys, None, shape)
@@ -157,6 +165,11 @@ def _from_matrix(matrix: Array, bits: int, nesting: str) -> Table:
     tokens[values == np.inf] = PLUS_INFINITY
     tokens[values == -np.inf] = MINUS_INFINITY
     return Table(np.where(finite, values, np.nan), tokens, keys, dict(_COMMON), shape)
+
+
+def _short(bits: int) -> int:
+    """The bits to which floats of 32 bits are read, where others are read to so many."""
+    return bits if bits >= EXACT_BITS else min(bits, SHORT_BITS)
 
 
 def significant(x: Array, bits: int) -> Array:
@@ -214,7 +227,11 @@ def _from_objects(items: Sequence[Any], bits: int) -> Table:
         nesting[members] = token_code("(" + "." * len(types) + ")")
         for j, kind in enumerate(types[:width]):
             numbers[members, j], tokens[members, j] = _leaf_column([rows[r][j] for r in members], kind, codes)
-    numbers = _significant_unless_whole(numbers, bits)
+    short = np.zeros(numbers.shape, dtype=bool)
+    short[row[kept], column[kept]] = np.array([type(x) is ShortFloat for x in leaves], dtype=bool)[kept]
+    numbers = np.where(
+        short, _significant_unless_whole(numbers, _short(bits)), _significant_unless_whole(numbers, bits)
+    )
     keys = _row_keys(numbers, tokens, nesting)
     names = {code: text for text, code in codes.items()} | _COMMON
     return Table(numbers[where], tokens[where], keys[where], names)
@@ -225,7 +242,7 @@ def _by_types(rows: Sequence[Any]) -> tuple[dict[tuple[type, ...], list[int]], l
     groups: dict[tuple[type, ...], list[int]] = {}
     others = []
     for r, row in enumerate(rows):
-        if type(row) is tuple:
+        if type(row) is tuple and not any(type(x) in _INTEGERS and beyond_floats(x) for x in row):
             groups.setdefault(tuple(map(type, row)), []).append(r)
         else:
             others.append(r)
@@ -245,10 +262,6 @@ def _leaf_column(values: Sequence[Any], kind: type, codes: dict[str, int]) -> tu
     x = _floats(values)
     special = [(np.isnan(x), NOT_A_NUMBER), (x == np.inf, PLUS_INFINITY), (x == -np.inf, MINUS_INFINITY)]
     tokens = np.select([where for where, _ in special], [code for _, code in special], 0)
-    for i in np.flatnonzero(np.abs(x) >= EXACT_INTEGER).tolist() if kind in _INTEGERS else []:
-        if beyond_floats(values[i]):
-            text = text_of(int(values[i]))
-            tokens[i] = codes.setdefault(text, token_code(text))
     return np.where(tokens == 0, x, np.nan), tokens
 
 

@@ -67,7 +67,8 @@ def correct_rate(epsilon: float) -> float:
 class Selection:
     """What was tested: n of N draws were selected without their labels, k of their guesses are right.
 
-    `sides` is 1 if all guesses name the same label, 2 if they may differ; `part` is its part of the error level.
+    `sides` is 1 if all guesses name the same label, 2 if they may differ; `part` is its part of the error level;
+    `fixed` says that n was fixed beforehand, rather than an event, n being what falls into it.
     """
 
     n: int
@@ -76,6 +77,7 @@ class Selection:
     delta: float = 0.0
     sides: int = 1
     part: float = 1.0
+    fixed: bool = True
 
     def __post_init__(self) -> None:
         """Refuse counts that no test can produce."""
@@ -95,7 +97,10 @@ class Selection:
 
 
 def p_value(epsilon: float, seen: Selection) -> float:
-    """P(W ≥ k) when the mechanism is (ε, δ)-DP: see the theorem above. An upper bound, exact to 1e-14."""
+    """P(W ≥ k) when the mechanism is (ε, δ)-DP: see the theorem above.
+
+    An upper bound, exact to 1e-14 but for what scipy's incomplete beta function loses.
+    """
     if seen.k <= 0:
         return 1.0
     q = correct_rate(epsilon)
@@ -106,18 +111,23 @@ def p_value(epsilon: float, seen: Selection) -> float:
 def _flags(draws: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
     """Values and probabilities of X ~ Bin(draws, rate), both tails folded inwards to the worse side.
 
-    W increases in X, so mass below the range may move up to its first value; mass above moves to `draws`.
+    W increases in X, so mass below the range may move up to its first value; mass above moves to `draws`. Within the
+    range the weights follow from their ratios, and add up to what the tails leave: logarithms of factorials would lose
+    six digits at 10⁹ draws.
     """
-    if rate <= 0:
-        return np.zeros(1), np.ones(1)
+    if rate <= 0 or rate >= 1:
+        return np.array([draws if rate > 0 else 0.0]), np.ones(1)
     mean, spread = draws * rate, math.sqrt(draws * rate * (1 - rate))
     low = max(0, int(mean - 9 * spread - 2))
     high = min(draws, int(mean + 12 * spread + 40))
     x = np.arange(low, high + 1, dtype=float)
-    log_choose = special.gammaln(draws + 1) - special.gammaln(x + 1) - special.gammaln(draws - x + 1)
-    weight = np.exp(log_choose + special.xlogy(x, rate) + special.xlog1py(draws - x, -rate))
-    weight[0] += special.bdtr(low - 1, draws, rate) if low else 0.0
-    above = special.bdtrc(high, draws, rate) if high < draws else 0.0
+    steps = np.log((draws - x[:-1]) / (x[:-1] + 1)) + math.log(rate / (1 - rate))
+    logs = np.concatenate([[0.0], np.cumsum(steps)])
+    below = float(special.bdtr(low - 1, draws, rate)) if low else 0.0
+    above = float(special.bdtrc(high, draws, rate)) if high < draws else 0.0
+    weight = np.exp(logs - logs.max())
+    weight *= (1 - below - above) / weight.sum()
+    weight[0] += below
     return np.append(x, float(draws)), np.append(weight, above + NEGLIGIBLE)
 
 

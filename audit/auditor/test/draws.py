@@ -26,6 +26,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import math
 import os
 import pickle
 import threading
@@ -39,11 +40,23 @@ import numpy as np
 from audit.auditor.learn.granularity import granularity_table
 from audit.auditor.targets.containment import MechanismTimeout, Noticed
 from audit.auditor.targets.isolate import IsolatedTarget
-from audit.auditor.targets.sampling import TEST, BlockName, CallableTarget, Pair, Target, TargetError, draw_block
+from audit.auditor.targets.sampling import (
+    TEST,
+    BlockName,
+    CallableTarget,
+    Pair,
+    Target,
+    TargetError,
+    draw_block,
+    sides_of_block,
+    sides_together,
+)
 from audit.auditor.targets.stored import describe_code
-from audit.auditor.terms.outputs import Table
+from audit.auditor.terms.outputs import Table, tabulate
 from audit.auditor.test.confidence import Selection
-from audit.auditor.test.plan import Cutoff, Plan, Selected
+from audit.auditor.test.lookup import Lookup
+from audit.auditor.test.plan import ROUNDING, Cutoff, Plan, Selected
+from audit.auditor.test.rule import EventRule
 from audit.runtime.pool import Pool
 from audit.runtime.progress import Meter
 from audit.runtime.store import Store, StoreError
@@ -81,7 +94,8 @@ class Binning:
         around the planned share.
 
         Both kinds of quantile: values that occurred, which keep atoms apart, and values between them, which keep steps
-        fine where the burn-in has few draws.
+        fine where the burn-in has few draws. An edge lies a little below the margin that it is to hold, and no two lie
+        so close that rounding decides between them.
         """
         digest = hashlib.blake2b(repr((plan.mode, plan.cutoffs)).encode(), digest_size=16)
         digest.update(np.ascontiguousarray(selected.margin).tobytes() + np.ascontiguousarray(selected.label).tobytes())
@@ -90,8 +104,9 @@ class Binning:
             return Binning(plan, np.sort(thresholds), digest.hexdigest())
         ends = plan.cutoffs[-1].share / REACH, plan.cutoffs[0].share * REACH
         levels = 1 - np.minimum(np.geomspace(*ends, int(np.log(ends[1] / ends[0]) / FINENESS)), 1.0)
-        edges = [np.quantile(selected.margin, levels, method=how) for how in ("higher", "linear")]
-        return Binning(plan, np.unique(edges), digest.hexdigest())
+        edges = np.unique([np.quantile(selected.margin, levels, method=how) for how in ("higher", "linear")])
+        apart = np.diff(edges, prepend=-np.inf) > ROUNDING
+        return Binning(plan, edges[apart] - ROUNDING / 2, digest.hexdigest())
 
     @property
     def steps(self) -> int:
@@ -100,17 +115,23 @@ class Binning:
 
     def count(self, table: Table, labels: Array) -> Array:
         """Draws (row 0) and right guesses (row 1) in each step."""
-        selected = self.plan.select(table)
-        step = np.searchsorted(self.edges, selected.margin, side="right")
-        right = selected.label == (labels == 1)
+        step, guess, _ = self.steps_of(table)
+        right = guess == (labels == 1)
         return np.stack([np.bincount(step, minlength=self.steps), np.bincount(step[right], minlength=self.steps)])
 
-    def selections(self, counts: Array, delta: float, coins: np.random.Generator) -> tuple[Selection, ...]:
+    def steps_of(self, table: Table) -> tuple[Array, Array, Array]:
+        """The step, the guess and the margin of each output."""
+        selected = self.plan.select(table)
+        return np.searchsorted(self.edges, selected.margin, side="right"), selected.label, selected.margin
+
+    def selections(self, counts: Array, coins: np.random.Generator) -> tuple[Selection, ...]:
         """What the plan's cutoffs select, from the counts of all pieces (pieces × 2 × steps): see the proof above."""
         draws = int(counts[:, 0].sum())
-        pick = self._above if self.plan.cutoffs[0].threshold is not None else functools.partial(_first, coins=coins)
+        fixed = self.plan.cutoffs[0].threshold is None
+        pick = functools.partial(_first, coins=coins) if fixed else self._above
         return tuple(
-            Selection(*pick(counts, cutoff), draws, delta, self.plan.sides, cutoff.part) for cutoff in self.plan.cutoffs
+            Selection(*pick(counts, cutoff), draws, sides=self.plan.sides, part=cutoff.part, fixed=fixed)
+            for cutoff in self.plan.cutoffs
         )
 
     def _above(self, counts: Array, cutoff: Cutoff) -> tuple[int, int]:
@@ -144,6 +165,12 @@ class Work:
     bits: int
     binnings: tuple[Binning, ...]
     """The binning of the test and, if the granularity of floats is tested too, the binning of that."""
+    lookup: Lookup | None = None
+    """Of scalars, where there are draws enough to be worth it: what the first binning says of them."""
+    grain_draws: float = math.inf
+    """The granularity of floats is counted in the first pieces only, that have together so many draws or more."""
+    rule: EventRule | None = None
+    """The event that is told in words, counted beside the test."""
     away: bool = False
     """Whether this is a copy in a worker."""
 
@@ -180,6 +207,19 @@ class Work:
         """Draws of a piece."""
         length = self.run_length * self.block
         return min(length, self.draws - piece * length)
+
+    @property
+    def counters(self) -> tuple[Binning | EventRule, ...]:
+        """All that is counted: the binnings, then the rule."""
+        return (*self.binnings, *([] if self.rule is None else [self.rule]))
+
+    def counts_at(self, piece: int, counter: int) -> bool:
+        """Whether a counter counts the draws of a piece."""
+        return counter < self.counted(piece) or counter >= len(self.binnings)
+
+    def counted(self, piece: int) -> int:
+        """How many of the binnings count the draws of a piece."""
+        return len(self.binnings) if piece * self.run_length * self.block < self.grain_draws else 1
 
     def close(self) -> None:
         """End the command that the target may have started."""
@@ -219,14 +259,97 @@ def _counts_apart(work: Work, target: Target, piece: int) -> list[Any]:
 def _counts(work: Work, target: Target, piece: int) -> list[Any]:
     """What each binning counts in the blocks of a piece."""
     totals: list[Array | None] = [np.zeros((2, binning.steps), dtype=np.int64) for binning in work.binnings]
+    ruled = np.zeros((2, 2), dtype=np.int64)
+    active = work.binnings[: work.counted(piece)]
+    tally = _Tally.of(work, target)
     for index in range(piece * work.run_length, min((piece + 1) * work.run_length, work.blocks)):
         size = min(work.block, work.draws - index * work.block)
-        drawn = draw_block(target, work.pair, BlockName(work.seed, TEST, work.pair.index, index), size, work.bits)
-        tables = [drawn.values, granularity_table(drawn.raw)] if len(totals) > 1 else [drawn.values]
-        for i, (binning, table) in enumerate(zip(work.binnings, tables, strict=True)):
-            total = totals[i]
-            totals[i] = None if total is None or table is None else total + binning.count(table, drawn.labels)
+        name = BlockName(work.seed, TEST, work.pair.index, index)
+        sides = None if tally is None else tally.add(name, size)
+        if sides is None:
+            block = draw_block(target, work.pair, name, size, work.bits)
+            totals[0] = _plus(totals[0], active[0], block.values, block.labels)
+            ruled += 0 if work.rule is None else work.rule.count(block.values, block.labels)
+        if len(active) > 1:
+            raw, labels = (block.raw, block.labels) if sides is None else sides_together(sides)
+            totals[1] = _plus(totals[1], active[1], granularity_table(raw), labels)
+    if tally is not None:
+        assert totals[0] is not None
+        totals[0] += tally.counts()
+        ruled += tally.ruled()
+    totals += [] if work.rule is None else [ruled]
     return [None if t is None else t.tolist() for t in totals]
+
+
+def _plus(total: Array | None, binning: Binning, table: Table | None, labels: Array) -> Array | None:
+    """The counts with those of one block more; None from when on there was no table."""
+    return None if total is None or table is None else total + binning.count(table, labels)
+
+
+class _Tally:
+    """The counts of a piece by lookup: how many draws of each side fell into each cell.
+
+    Which draw had which label does not matter to counts. So a block's coins are tossed all at once, and neither is the
+    order of a batch of any interest.
+    """
+
+    def __init__(self, work: Work, target: CallableTarget, lookup: Lookup):
+        self._work, self._target, self._lookup = work, target, lookup
+        self._cells = np.zeros((2, 2, len(lookup.codes)), dtype=np.int64)
+        """Draws in each cell: first of those whose cells tell the event in words, then of others; of each side."""
+        self._left: tuple[tuple[list[Array], ...], ...] = (([], []), ([], []))
+        self._ruled = np.zeros((2, 2), dtype=np.int64)
+
+    @staticmethod
+    def of(work: Work, target: Target) -> _Tally | None:
+        """For work that has a lookup and a target that works in batches."""
+        if work.lookup is None or not isinstance(target, CallableTarget) or not target.plain_batches:
+            return None
+        return _Tally(work, target, work.lookup)
+
+    def add(self, name: BlockName, size: int) -> list[Array] | None:
+        """Count a block and return its outputs, the dataset's first; None if they are no scalars."""
+        sides = sides_of_block(self._target, self._work.pair, name, size)
+        if sides is None:
+            return None
+        for side, x in enumerate(sides):
+            apart = self._apart(x)
+            self._left[apart][side].append(self._lookup.count(x, self._cells[apart, side]))
+            if apart and self._work.rule is not None:
+                self._ruled += self._work.rule.count_scalars(x, side)
+        return sides
+
+    def _apart(self, x: Array) -> int:
+        """1 if these outputs' cells do not tell the event in words, else 0: a cell may be that of a whole number."""
+        return int(self._lookup.told is None or (self._lookup.whole and x.dtype.kind not in "iub"))
+
+    def _left_on(self, side: int, apart: int) -> Array:
+        return np.concatenate([np.empty(0), *self._left[apart][side]])
+
+    def counts(self) -> Array:
+        """Draws (row 0) and right guesses (row 1) in each step."""
+        binning = self._work.binnings[0]
+        found = np.zeros((2, binning.steps), dtype=np.int64)
+        for side in (0, 1):
+            by_guess = self._lookup.steps(self._cells[:, side].sum(axis=0), binning.steps)
+            found += np.stack([by_guess.sum(axis=1), by_guess[:, side]])
+        left = [np.concatenate([self._left_on(side, apart) for apart in (0, 1)]) for side in (0, 1)]
+        both = np.concatenate(left)
+        if len(both):
+            found += binning.count(tabulate(both, self._work.bits), np.repeat([0, 1], [len(x) for x in left]))
+        return found
+
+    def ruled(self) -> Array:
+        """Draws (row 0) and right guesses (row 1), outside and inside the event in words."""
+        rule, found = self._work.rule, self._ruled.copy()
+        if rule is None or self._lookup.told is None:
+            return found
+        for side in (0, 1):
+            found += self._lookup.ruled(self._cells[0, side], side)
+            left = self._left_on(side, 0)
+            if len(left):
+                found += rule.count_scalars(left, side)
+        return found
 
 
 def _noticed_as_json(noticed: Noticed) -> dict[str, Any]:
@@ -302,15 +425,16 @@ def conduct(
     whole = [r for r in results if r is not None]
     for one in whole:
         work.target.noticed.add(one.noticed)
-    return tuple(_stacked([one.counts[i] for one in whole]) for i in range(len(work.binnings)))
+    return tuple(_stacked([one.counts[i] for one in whole]) for i in range(len(work.counters)))
 
 
-def select(work: Work, counts: Sequence[Array | None], delta: float) -> list[tuple[Selection, ...] | None]:
+def select(work: Work, counts: Sequence[Array | None]) -> list[tuple[Selection, ...] | None]:
     """What the cutoffs of each binning's plan select."""
+    counts = counts[: len(work.binnings)]
     seeds = np.random.SeedSequence(entropy=work.seed, spawn_key=(TIES, work.pair.index)).spawn(len(counts))
     coins = [np.random.Generator(np.random.Philox(seed)) for seed in seeds]
     return [
-        None if found is None else binning.selections(found, delta, coin)
+        None if found is None else binning.selections(found, coin)
         for binning, found, coin in zip(work.binnings, counts, coins, strict=True)
     ]
 
@@ -338,13 +462,14 @@ def _checked(store: Store, work: Work) -> Iterator[tuple[int, Result]]:
     try:
         for key, result in store.records():
             piece = int(key)
-            if str(piece) != key or not 0 <= piece < work.pieces or len(result["counts"]) != len(work.binnings):
+            if str(piece) != key or not 0 <= piece < work.pieces or len(result["counts"]) != len(work.counters):
                 raise ValueError("no such piece")
-            for binning, counts in zip(work.binnings, result["counts"], strict=True):
-                nothing = [[work.size(piece)] + [0] * (binning.steps - 1), [0] * binning.steps]
+            for i, (counter, counts) in enumerate(zip(work.counters, result["counts"], strict=True)):
+                size = work.size(piece) if work.counts_at(piece, i) else 0
+                nothing = [[size] + [0] * (counter.steps - 1), [0] * counter.steps]
                 table = np.array(nothing if counts is None else counts)
-                fits = table.dtype.kind == "i" and table.shape == (2, binning.steps) and table.min() >= 0
-                if not fits or table[0].sum() != work.size(piece) or (table[1] > table[0]).any():
+                fits = table.dtype.kind == "i" and table.shape == (2, counter.steps) and table.min() >= 0
+                if not fits or table[0].sum() != size or (table[1] > table[0]).any():
                     raise ValueError("impossible counts")
             Noticed().add(_noticed_from_json(result["noticed"]))
             yield piece, result
@@ -359,7 +484,7 @@ def _checked(store: Store, work: Work) -> Iterator[tuple[int, Result]]:
 
 def fingerprint(work: Work) -> dict[str, Any]:
     """What makes counts comparable: the plan as the burn-in fixed it, and the cut into pieces."""
-    marks = "-".join(binning.digest for binning in work.binnings)
+    marks = "-".join(counter.digest for counter in work.counters)
     return {"draws": work.draws, "block": work.block, "piece": work.run_length, "burn-in": marks}
 
 
