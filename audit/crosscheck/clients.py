@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import copy
+import json
+import shlex
+import sys
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from audit.auditor.targets.command import CommandError, ExecTarget
 from audit.auditor.targets.containment import MechanismTimeout, Noticed, Watch, contained
 from audit.auditor.targets.sampling import TargetError
-from audit.runtime.errors import InputError, one_line
-from audit.runtime.loading import load_callable
-
-Json: TypeAlias = Mapping[str, Any]
+from audit.crosscheck.replies import ClientError, Json, shortened
+from audit.crosscheck.worker import answered
+from audit.runtime.errors import InputError
+from audit.runtime.loading import search_working_folder
 
 LONGEST = 16 * 2**20
 """Bytes of a reply that are read at most: the longest that a vector asks for has 11 kB."""
 GRACE = 0.002
 """Seconds in which a second line for one case is noticed at once; later it is noticed at the next case."""
-SHOWN = 160
-"""Characters of a client's words that are quoted: two lines of a terminal."""
-
-
-class ClientError(Exception):
-    """The client did not answer as the protocol says; the message says what it did, `ended` that it is no more."""
-
-    def __init__(self, what: str, ended: bool = False) -> None:
-        super().__init__(what)
-        self.ended = ended
+STARTING = 60.0
+"""Seconds that a Python client may take to be imported."""
 
 
 class Client(Protocol):
@@ -44,9 +39,10 @@ class Client(Protocol):
 
 
 class PythonClient:
-    """A callable that takes the case (a dict) and returns the reply.
+    """A callable of this process that takes the case (a dict) and returns the reply: for tests of your own.
 
     A ValueError is a rejection, a NotImplementedError says that the case asks for what the client does not offer.
+    `WorkerClient` runs the same in a process of its own, which may end.
     """
 
     def __init__(self, target: Callable[[dict[str, Any]], Any], name: str = "", timeout: float | None = 10.0):
@@ -57,18 +53,10 @@ class PythonClient:
         try:
             with Watch(self.timeout) as watch, contained(noticed, 0):
                 watch.start()
-                reply = self.target(copy.deepcopy(dict(case)))
+                reply = answered(self.target, copy.deepcopy(dict(case)))
         except MechanismTimeout:
             raise ClientError(f"did not answer within {self.timeout:g} s") from None
-        except ValueError as error:
-            return {"reject": str(error)}
-        except NotImplementedError as error:
-            return {"unsupported": str(error)}
-        except Exception as error:  # noqa: BLE001 - whatever foreign code raises is reported, case by case
-            raise ClientError(f"raised {type(error).__name__}: {shortened(str(error))}") from None
-        if not isinstance(reply, Mapping):
-            raise ClientError(f"returned {type(reply).__name__}, not a dict with output or reject")
-        return reply
+        return faultless(reply)
 
     def close(self) -> None:
         """Nothing is held."""
@@ -80,15 +68,15 @@ class ExecClient:
     The process is kept. After a reply that cannot be used it is ended, with its whole group, and started anew.
     """
 
-    def __init__(self, command: str, timeout: float | None = 10.0, longest: int = LONGEST):
-        self.name, self.timeout, self.longest = command, timeout, longest
+    def __init__(self, command: str, timeout: float | None = 10.0, longest: int = LONGEST, name: str = ""):
+        self.command, self.timeout, self.longest, self.name = command, timeout, longest, name or command
         self._worker: ExecTarget | None = None
         self._start()
 
     def _start(self) -> ExecTarget:
         if self._worker is None:
             try:
-                self._worker = ExecTarget(self.name, self.timeout, longest=self.longest)
+                self._worker = ExecTarget(self.command, self.timeout, longest=self.longest)
             except TargetError as error:
                 raise InputError(str(error)) from None
         return self._worker
@@ -122,12 +110,44 @@ class ExecClient:
             self._worker = None
 
 
-def python_client(place: str, timeout: float | None = 10.0) -> PythonClient:
+class WorkerClient(ExecClient):
+    """`module:callable` in a Python process of its own: it may exit, hang or be killed, and costs that case only."""
+
+    def __init__(self, place: str, timeout: float | None = 10.0):
+        search_working_folder()
+        words = [sys.executable, "-m", "audit.crosscheck.worker", place, json.dumps(sys.path)]
+        super().__init__(shlex.join(words), timeout, name=place)
+
+    def _start(self) -> ExecTarget:
+        if self._worker is not None:
+            return self._worker
+        worker = super()._start()
+        worker.timeout = max(STARTING, self.timeout or STARTING)
+        try:
+            found = worker.ask({"op": "hello"})
+        except CommandError as error:
+            self.close()
+            raise InputError(f"--python {self.name}: its import {error.what}") from None
+        worker.timeout = self.timeout
+        if "problem" in found:
+            self.close()
+            raise InputError(found["problem"])
+        return worker
+
+    def answer(self, case: Json) -> Json:
+        try:
+            return faultless(super().answer(case))
+        except InputError as error:  # it was imported before
+            raise ClientError(f"could not be started again: {error}", ended=True) from None
+
+
+def faultless(reply: Json) -> Json:
+    """The reply, or what the client did instead of replying."""
+    if "fault" in reply:
+        raise ClientError(str(reply["fault"]))
+    return reply
+
+
+def python_client(place: str, timeout: float | None = 10.0) -> WorkerClient:
     """The client `module:callable`; modules of the current directory are found too."""
-    return PythonClient(load_callable(place, "--python "), place, timeout)
-
-
-def shortened(value: Any) -> str:
-    """As much of a value as is quoted in a message."""
-    text = one_line(str(value))
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+    return WorkerClient(place, timeout)

@@ -2,7 +2,7 @@
 
 A client answers a case with `{"trace": […], "output": {…}}`, `{"reject": "why"}`, or `{"unsupported": "what"}` for
 what it does not offer; the trace may be missing or hold some of the events only. Numbers may be JSON numbers or
-decimal strings.
+decimal strings. What no reply covered is listed: agreement of outputs says nothing about noise that they do not show.
 
 **When two numbers agree.** A vector carries for every quantity a certified radius r (the printed decimal is within r of
 the truth) and a tolerance τ (what binary64 may lose: see SPEC.md). A client's x agrees with the printed d if
@@ -12,12 +12,25 @@ the truth) and a tolerance τ (what binary64 may lose: see SPEC.md). A client's 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from audit.crosscheck.clients import Client, ClientError, Json, shortened
+from audit.crosscheck.clients import Client
+from audit.crosscheck.replies import (
+    ClientError,
+    Json,
+    events,
+    flat,
+    given,
+    integers,
+    key,
+    number,
+    same_shape,
+    shortened,
+)
 from audit.runtime.errors import one_line
 from reference import vectors
 
@@ -54,6 +67,10 @@ class Divergence:
     tolerance: float | None = None
 
 
+Quantity: TypeAlias = tuple[int, str]
+"""A line of the algorithm and the name of a quantity that it sets."""
+
+
 @dataclass(frozen=True)
 class CaseVerdict:
     """What became of one case."""
@@ -65,13 +82,24 @@ class CaseVerdict:
     divergence: Divergence | None = None
     flags: Mapping[str, Flag] = field(default_factory=dict)
     compared: int = 0
+    covered: frozenset[Quantity] = frozenset()
+    """The quantities that were compared, each in all its events."""
+    due: frozenset[Quantity] = frozenset()
+    """The quantities that the vector has."""
     ended: bool = False
     """The client's process ended instead of answering."""
+    likely: tuple[str, ...] = ()
+    """The catalogued bugs that give all numbers of the client (`diagnose`)."""
+    reply: Json | None = None
+    """What the client sent where it differs."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         flags = {name: str(flag) for name, flag in self.flags.items()}
-        return vars(self) | {"flags": flags, "divergence": vars(self.divergence) if self.divergence else None}
+        sets = {"covered": sorted(map(list, self.covered)), "due": sorted(map(list, self.due))}
+        divergence = vars(self.divergence) if self.divergence else None
+        told = vars(self) | {"flags": flags, "divergence": divergence, "likely": list(self.likely)} | sets
+        return {name: value for name, value in told.items() if name != "reply"}
 
 
 @dataclass(frozen=True)
@@ -98,9 +126,22 @@ class CrosscheckReport:
         """Every offered case passes, and at least one output was compared: nothing tested is no agreement."""
         return not self.failed and any(v.status == "pass" and v.expected == "match" for v in self.verdicts)
 
+    @property
+    def outputs(self) -> int:
+        """How many outputs were compared and agree."""
+        return sum(v.status == "pass" and v.expected == "match" for v in self.verdicts)
+
+    @property
+    def unchecked(self) -> tuple[Quantity, ...]:
+        """What no reply covered: quantities of the agreeing cases that were compared in full in none of them."""
+        agreeing = [v for v in self.verdicts if v.status == "pass"]
+        due = {quantity for v in agreeing for quantity in v.due}
+        return tuple(sorted(due - {quantity for v in agreeing for quantity in v.covered}))
+
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         return {
+            "unchecked": [{"line": line, "name": name} for line, name in self.unchecked],
             "algorithm": self.algorithm,
             "variant": self.variant,
             "client": self.client,
@@ -116,19 +157,25 @@ class CrosscheckReport:
 # ---------------------------------------------------------------------------------------------- comparing
 
 
-def crosscheck(client: Client, label: str, variant: str, only: Sequence[str] = ()) -> Iterator[CaseVerdict]:
-    """The verdicts, case by case, as they come."""
-    document = vectors.load(label, variant)
+def crosscheck(
+    client: Client, label: str, variant: str, only: Sequence[str] = (), document: Json | None = None
+) -> Iterator[CaseVerdict]:
+    """The verdicts, case by case, as they come; `document` holds other vectors than ours."""
+    document = vectors.load(label, variant) if document is None else document
     chosen = [case for case in document["cases"] if not only or case["id"] in only]
     for case in chosen:
         flags = {name: _flag(document["flags"][name]) for name in case["flags"]}
         try:
-            reply = client.answer({name: case[name] for name in ASKED})
+            reply = client.answer(question(case))
             yield compare(case, reply, document["output"], flags)
         except ClientError as error:
-            yield CaseVerdict(
-                case["id"], case["result"], "error", f"the client {one_line(str(error))}", ended=error.ended
-            )
+            note = f"the client {one_line(str(error))}"
+            yield CaseVerdict(case["id"], case["result"], "error", note, ended=error.ended)
+
+
+def question(case: Json) -> dict[str, Any]:
+    """What a client gets to see of a case."""
+    return {name: case[name] for name in ASKED}
 
 
 def _flag(entry: Json) -> Flag:
@@ -136,144 +183,129 @@ def _flag(entry: Json) -> Flag:
 
 
 def compare(case: Json, reply: Json, main: str, flags: Mapping[str, Flag]) -> CaseVerdict:
-    """The verdict on one reply; `main` is the output that every client must give."""
-    expected, id = case["result"], case["id"]
-    if "unsupported" in reply:
+    """The verdict on one reply; `main` is the output that every client must give. `ClientError` if it is no reply."""
+    try:
+        return _compare(case, reply, main, flags)
+    except (TypeError, ValueError, KeyError, OverflowError, RecursionError) as error:
+        raise ClientError(f"sent a reply that cannot be read ({type(error).__name__}: {shortened(error)})") from None
+
+
+def _compare(case: Json, reply: Json, main: str, flags: Mapping[str, Flag]) -> CaseVerdict:
+    if not isinstance(reply, Mapping):
+        raise ClientError(f"sent no object: {shortened(reply)}")
+    expected, id, output = case["result"], case["id"], given(reply, "output")
+    answers = [name for name in ("unsupported", "reject", "output") if given(reply, name) is not None]
+    if len(answers) > 1:
+        raise ClientError(f"sent {' and '.join(answers)} in one reply: one of them is due")
+    if answers == ["unsupported"]:
         return CaseVerdict(id, expected, "skip", f"not offered: {shortened(reply['unsupported'])}")
-    if "reject" in reply:
-        if expected != "match":
-            return CaseVerdict(id, expected, "pass")
-        why = f"rejected a valid input: {shortened(reply['reject'])}"
-        compared, divergence = _in_trace(case["trace"], _events(reply.get("trace"), case["trace"])[0])
-        return CaseVerdict(id, expected, "fail", why, divergence, flags, compared)
+    if answers == ["reject"]:
+        return _refusal(case, reply, flags)
     if expected == "reject":
         note = f"accepted an input that must be refused (because of {case['reason']})"
         return CaseVerdict(id, expected, "fail", note, flags=flags)
-    output = reply.get("output")
     if not isinstance(output, Mapping) or main not in output:
         raise ClientError(f'sent no "output" with "{main}": {shortened(reply)}')
     if expected == "either":
-        _same_shape(main, case["output"][main], output[main])
+        same_shape(main, case["output"][main], output[main])
         return CaseVerdict(id, expected, "pass")
-    compared, divergence, note = _first_divergence(case, reply, output, main)
-    status: Status = "fail" if divergence else "pass"
-    return CaseVerdict(id, expected, status, note, divergence, flags if divergence else {}, compared)
+    sent, unknown = events(reply.get("trace"), case["trace"])
+    compared, divergence = _first_divergence(case, sent, output, main)
+    note = f"events that no vector has: {', '.join(unknown[:3])}" if unknown else ""
+    if divergence and not sent:
+        note = note or "only the output was compared: send a trace to learn the first line that differs"
+    return CaseVerdict(
+        id,
+        expected,
+        "fail" if divergence else "pass",
+        note,
+        divergence,
+        flags if divergence else {},
+        len(compared),
+        _covered(case, compared, main),
+        frozenset((e["line"], e["name"]) for e in case["trace"]),
+        reply=reply if divergence else None,
+    )
 
 
-def _first_divergence(case: Json, reply: Json, output: Json, main: str) -> tuple[int, Divergence | None, str]:
-    events, unknown = _events(reply.get("trace"), case["trace"])
-    compared, found = _in_trace(case["trace"], events)
+def _refusal(case: Json, reply: Json, flags: Mapping[str, Flag]) -> CaseVerdict:
+    """A refusal passes where one is due; whether its words name the parameter at fault is noted."""
+    said = shortened(reply["reject"])
+    if case["result"] == "reject":
+        named = vectors.names(str(reply["reject"]), case["reason"])
+        note = "" if named else f"refused, without a word on {case['reason']}: {said}"
+        return CaseVerdict(case["id"], "reject", "pass", note)
+    if case["result"] == "either":
+        return CaseVerdict(case["id"], "either", "pass")
+    sent, _ = events(reply.get("trace"), case["trace"])
+    compared, divergence = _in_trace(case["trace"], sent)
+    why = f"rejected a valid input: {said}"
+    return CaseVerdict(case["id"], "match", "fail", why, divergence, flags, len(compared), reply=reply)
+
+
+def _first_divergence(case: Json, sent: Json, output: Json, main: str) -> tuple[list[Any], Divergence | None]:
+    """What was compared up to the first difference: events, then the names of outputs."""
+    compared, found = _in_trace(case["trace"], sent)
     if found:
-        return compared, found, _hint(unknown)
+        return compared, found
     for name in [main, *(n for n in case["output"] if n != main and n in output)]:
-        compared += 1
+        compared.append(name)
         want = {"value": case["output"][name], "radius": case["radius"][name], "tolerance": case["tolerance"][name]}
         if found := differs(case["trace"][-1]["line"], name, want, output[name]):
-            hint = "" if events else "only the output was compared: send a trace to learn the first line that differs"
-            return compared, found, _hint(unknown) or hint
-    return compared, None, _hint(unknown)
-
-
-def _in_trace(expected: Iterable[Json], events: Json) -> tuple[int, Divergence | None]:
-    """How many events were compared, up to the first that differs."""
-    compared = 0
-    for event in expected:
-        key = _key(event)
-        if key in events:
-            compared += 1
-            if found := differs(event["line"], key, event, events[key]):
-                return compared, found
+            return compared, found
     return compared, None
 
 
-def _hint(unknown: list[str]) -> str:
-    return f"events that no vector has: {', '.join(unknown[:3])}" if unknown else ""
+def _in_trace(expected: Iterable[Json], sent: Json) -> tuple[list[Any], Divergence | None]:
+    """The events that were compared, up to the first that differs."""
+    compared: list[Any] = []
+    for event in expected:
+        name = key(event)
+        if name in sent:
+            compared.append(event)
+            if found := differs(event["line"], name, event, sent[name]):
+                return compared, found
+        elif event["name"] == "output" and (other := next((k for k in sent if k.startswith("output")), "")):
+            return compared, Divergence(event["line"], "which iterate is the output", name, other)
+    return compared, None
 
 
-def _key(event: Json) -> str:
-    index = event.get("index") or []
-    return f"{event['name']}[{','.join(map(str, index))}]" if index else str(event["name"])
-
-
-def _events(trace: Any, expected: Iterable[Json]) -> tuple[dict[str, Any], list[str]]:
-    """The client's events by key (a repeated key must not change its value), and the keys that nobody knows."""
-    if trace is None:
-        return {}, []
-    if not isinstance(trace, Sequence) or isinstance(trace, str):
-        raise ClientError(f"sent a trace that is no list: {shortened(trace)}")
-    known = {_key(event) for event in expected}
-    found: dict[str, Any] = {}
-    for event in trace:
-        if not isinstance(event, Mapping) or "name" not in event or "value" not in event:
-            raise ClientError(f"sent an event without name or value: {shortened(event)}")
-        found[_key(event)] = event["value"]
-    unknown = [key for key in found if key not in known]
-    if found and len(unknown) == len(found):
-        raise ClientError(f"sent a trace of which no event is known: {', '.join(unknown[:3])}")
-    return found, unknown
+def _covered(case: Json, compared: Sequence[Any], main: str) -> frozenset[Quantity]:
+    """The quantities of which all events were compared (a loop that ends too early sends some), and the output."""
+    seen = {key(e) for e in compared if isinstance(e, Mapping)}
+    seen |= {key(e) for e in case["trace"] if e["name"] == "output" and main in compared}
+    missing = {(e["line"], e["name"]) for e in case["trace"] if key(e) not in seen}
+    return frozenset({(e["line"], e["name"]) for e in case["trace"]} - missing)
 
 
 def differs(line: int, quantity: str, want: Json, got: Any) -> Divergence | None:
     """The divergence of one quantity, or None if it agrees."""
     expected = want["value"]
     if "tolerance" not in want:
-        same = expected == _integers(got)
+        same = expected == integers(expected, got)
         return None if same else Divergence(line, quantity, shortened(expected), shortened(got))
-    _same_shape(quantity, expected, got)
+    same_shape(quantity, expected, got)
     room = Fraction(want["radius"]) + Fraction(want["tolerance"])
-    pairs = list(zip(_flat(expected), _flat(got), strict=True))
-    gaps = [abs(_number(quantity, g) - Fraction(e)) for e, g in pairs]
+    pairs = list(zip(flat(expected), flat(got), strict=True))
+    gaps = [abs(number(quantity, g) - Fraction(e)) for e, g in pairs]
     worst = max(range(len(gaps)), key=lambda i: gaps[i])
     if gaps[worst] <= room:
         return None
     scale = max(abs(float(e)) for e, _ in pairs)
     ulp = math.ulp(float(pairs[worst][0])) if float(pairs[worst][0]) else math.ulp(scale or 1.0)
     place = f"{quantity}, entry {worst + 1}" if len(pairs) > 1 else quantity
-    difference = float(gaps[worst])
+    difference = _float(gaps[worst])
     shown = (shortened(_rounded(expected)), shortened(_rounded(got)))
-    return Divergence(line, place, *shown, difference, difference / ulp, float(room))
+    return Divergence(line, place, *shown, difference, _float(Fraction(difference) / Fraction(ulp)), float(room))
 
 
-def _integers(value: Any) -> Any:
-    """Numbers that are whole as ints, so that 3.0 is 3."""
-    if isinstance(value, (list, tuple)):
-        return [_integers(v) for v in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _flat(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def _same_shape(quantity: str, expected: Any, got: Any) -> None:
-    if isinstance(expected, list):
-        if not isinstance(got, (list, tuple)) or len(got) != len(expected):
-            raise ClientError(
-                f"sent {quantity} with another shape: {len(expected)} entries are due, got {shortened(got)}"
-            )
-    elif isinstance(got, (list, tuple, Mapping)) or got is None:
-        raise ClientError(f"sent {quantity} with another shape: one value is due, got {shortened(got)}")
-    for value in _flat(got):
-        if not isinstance(expected, str) or _is_decimal(expected):
-            _number(quantity, value)
-
-
-def _is_decimal(text: str) -> bool:
-    return text.lstrip("-")[:1].isdigit()
-
-
-def _number(quantity: str, value: Any) -> Fraction:
-    """A JSON number or a decimal string, exactly; refuses what is not a finite number."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ClientError(f"sent {quantity} = {shortened(value)}, which is no number")
-    try:
-        return Fraction(value)
-    except (ValueError, OverflowError, ZeroDivisionError):
-        raise ClientError(f"sent {quantity} = {shortened(value)}, which is no finite number") from None
+def _float(x: Fraction) -> float:
+    """The nearest float, the largest for what lies beyond."""
+    return float(min(x, Fraction(sys.float_info.max)))
 
 
 def _rounded(value: Any) -> Any:
     """Seventeen digits are enough to read."""
     if isinstance(value, (list, tuple)):
         return [_rounded(v) for v in value]
-    return float(value) if isinstance(value, str) and _is_decimal(value) else value
+    return float(value) if isinstance(value, str) else value
