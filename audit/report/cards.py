@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections import Counter
 
 from audit.checks.framework import CheckResult
-from audit.report.common import Frugal, definitions, numbers_table, to_detail
+from audit.report.common import Frugal, capital, definitions, numbers_table, readable, to_detail
 from audit.report.figures import picture
+from audit.report.grades import SEVERITY_WORDS
 from audit.report.model import Page, errata, slug
-from audit.runtime.markup import Html, formula, join, tag
+from audit.report.prose import formula
+from audit.runtime.markup import Html, join, tag
 from reference.paper.inventory import SEVERITIES, Erratum, PrintedTable
 
-SEVERITY_WORDS = {"privacy": "breaks privacy", "accuracy": "breaks accuracy", "typo": "slip of the pen"}
-
-
 SEVERITY_GROUPS = {
-    "privacy": "What breaks privacy",
-    "accuracy": "What breaks accuracy",
-    "typo": "Slips of the pen",
+    "privacy": "False as printed: privacy",
+    "rate": "False as printed: rates",
+    "accuracy": "False as printed: what else is promised",
+    "edge": "False only at the edge",
+    "proof": "True, but not by the printed proof",
+    "condition": "True under a condition that is left out",
+    "misprint": "Misprints",
+    "loose": "True, with room",
 }
+CLOSED = ("misprint", "loose")
+"""The groups that stay closed until somebody asks."""
 
 
 def errata_section(model: Page, frugal: Frugal) -> Html:
@@ -45,10 +51,10 @@ def errata_section(model: Page, frugal: Frugal) -> Html:
 
 
 def _group(model: Page, severity: str, listed: list[Erratum], frugal: Frugal) -> Html:
-    """The cards of one severity; slips of the pen stay closed until somebody asks."""
+    """The cards of one severity."""
     title = f"{SEVERITY_GROUPS[severity]} ({len(listed)})"
     cards = tag("div", *(_card(model, e, frugal) for e in listed), class_="cards")
-    if severity == "typo":
+    if severity in CLOSED:
         return tag("details", tag("summary", title), cards, class_="group", data_group=severity)
     return tag("div", tag("h3", title), cards, class_="group", data_group=severity)
 
@@ -62,7 +68,7 @@ def _card(model: Page, erratum: Erratum, frugal: Frugal) -> Html:
             tag("span", erratum.id, class_="id"),
             tag("span", SEVERITY_WORDS[erratum.severity], class_=f"severity s-{erratum.severity}"),
         ),
-        tag("h3", formula(erratum.title)),
+        tag("h3", formula(capital(erratum.title))),
         tag("p", *_where(model, erratum), class_="fine"),
         tag(
             "div",
@@ -70,7 +76,14 @@ def _card(model: Page, erratum: Erratum, frugal: Frugal) -> Html:
             _side("Corrected", erratum.corrected, "corrected"),
             class_="sides",
         ),
-        definitions([("Cost of the repair", erratum.cost), ("Who is affected, and what to change", erratum.affects)]),
+        definitions(
+            [
+                ("Condition" if erratum.severity == "condition" else "Where it is false", erratum.regime),
+                ("The paper has it right", erratum.stated),
+                ("Cost of the repair", erratum.cost),
+                ("Who is affected, and what to change", erratum.affects),
+            ]
+        ),
         *(_evidence(model, r, frugal) for r in evidence),
         None
         if evidence
@@ -119,8 +132,8 @@ def _evidence(model: Page, result: CheckResult, frugal: Frugal) -> Html:
     return tag(
         "div",
         tag("h4", shown, ": ", to_detail(model, result.statement, result.name)),
-        tag("p", formula(frugal.text(result.witness)), class_="witness") if result.witness else None,
-        numbers_table(result.numbers),
+        tag("p", formula(frugal.text(readable(result.witness))), class_="witness") if result.witness else None,
+        tag("details", tag("summary", "What it computed"), table) if (table := numbers_table(result.numbers)) else None,
         *(picture(p, frugal, copy=p.figure.topic != "other") for p in model.of_result(result)),
         class_="evidence" if result.as_recorded else "evidence bad",
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
-from audit.checks.framework import Grade
+from audit.checks.scale import Grade
 from audit.report import svg
 from audit.report.grades import GRADE_BADGES, GRADE_MEANINGS
 from audit.report.model import Page, slug
-from audit.runtime.markup import Html, formula, join, tag
+from audit.report.prose import ALONE, NAMES, PRODUCTS, formula
+from audit.runtime.markup import Html, escape, join, tag
 
 
 class Frugal:
@@ -61,6 +63,39 @@ def definitions(pairs: Iterable[tuple[str, str]]) -> Html:
     return tag("dl", *(join([tag("dt", name), tag("dd", formula(text))]) for name, text in pairs if text))
 
 
+def capital(title: str) -> str:
+    """A title as a heading: a word at its beginning with a capital; a symbol (β, p̄, ℓ_q) stays."""
+    word = re.match(r"[a-z]+(?![\w\u0300-\u036f(_^])", title)
+    return title if word is None or word[0] in ALONE | PRODUCTS | NAMES else title[0].upper() + title[1:]
+
+
+_FRACTION = re.compile(r"Fraction\((-?\d+), (\d+)\)")
+_LONG = re.compile(r"(?<![\w.])-?\d+\.\d{9,}(?:e[+-]?\d+)?(?!\w)")
+_ZERO = re.compile(r"(?<![\w.])-0\.0(?![\d\w])")
+
+
+def readable(text: str) -> str:
+    """A witness as people write numbers: fractions by a bar, six figures, no negative zero."""
+    text = _FRACTION.sub(lambda m: m[1] if m[2] == "1" else f"{m[1]}/{m[2]}", text)
+    return _ZERO.sub("0", _LONG.sub(lambda m: f"{float(m[0]):.6g}", text))
+
+
+def named(name: str) -> Html:
+    """The name of a number: what is words with underscores between them, as words; a symbol with an index as that."""
+    parts = name.split("_")
+    words = len(parts) > 1 and all(re.fullmatch(r"[A-Za-z0-9.+-]+", part) for part in parts)
+    text = " ".join(parts) if words and (len(parts) > 2 or len(parts[1]) > 2) else name
+    return formula(text) if re.search(r"[_^]|\de-?\d", text) else escape(text)
+
+
+def _header(name: str) -> tuple[Html, ...]:
+    """The name of a row; one that is a formula only is also there in words, which a screen reader finds in a header."""
+    shown = named(name)
+    if not re.fullmatch(r"<math>.*</math>", shown):
+        return (shown,)
+    return Html(shown.replace("<math>", '<math aria-hidden="true">')), tag("span", name, class_="unseen")
+
+
 MOST_NUMBERS = 40
 """Rows of a check's numbers: a screen of them."""
 
@@ -70,7 +105,11 @@ def numbers_table(numbers: Mapping[str, float | int | str]) -> Html | None:
     if not numbers:
         return None
     rows = [
-        tag("tr", tag("th", name, scope="row"), tag("td", svg.number(value) if isinstance(value, float) else value))
+        tag(
+            "tr",
+            tag("th", *_header(name), scope="row"),
+            tag("td", svg.number(value) if isinstance(value, float) else value),
+        )
         for name, value in list(numbers.items())[:MOST_NUMBERS]
     ]
     if len(numbers) > MOST_NUMBERS:

@@ -6,6 +6,7 @@ from audit.checks.framework import Topic
 from audit.report import svg
 from audit.report.common import Frugal
 from audit.report.model import Page, Picture, slug
+from audit.report.prose import formula
 from audit.runtime.markup import Html, join, tag
 
 
@@ -16,7 +17,7 @@ def picture(picture: Picture, frugal: Frugal, copy: bool = False) -> Html:
     data = None
     if frugal.tables and not copy and sum(len(points) for points in figure.series.values()) <= svg.MOST_POINTS:
         data = tag("details", tag("summary", "Numbers"), tag("div", svg.data_table(figure), class_="scroll"))
-    caption = tag("figcaption", tag("b", figure.title), tag("span", figure.note) if figure.note else None)
+    caption = tag("figcaption", tag("b", figure.title), tag("span", formula(figure.note)) if figure.note else None)
     source = tag(
         "p",
         "From ",

@@ -1,4 +1,4 @@
-"""What leans on what: statements and algorithms from left to right, coloured by verdict; always the same bytes.
+"""What depends on what: statements and algorithms from left to right, coloured by verdict; always the same bytes.
 
 One drawing for two places: in the page, where the style sheet colours it and every node is a link (`draw`), and as a
 file of its own (`document`, `dpso trace --graph`), with plain colours and a legend.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from audit.checks.framework import GRADES, Grade
+from audit.checks.scale import GRADES, Grade
 from audit.report.grades import GRADE_BADGES, GRADE_COLOURS
 from audit.report.palette import mixed, standalone
 from audit.runtime.markup import Html, join, tag
@@ -44,7 +44,7 @@ class Node:
 
 
 def edges(inventory: Inventory) -> dict[str, tuple[str, ...]]:
-    """What each statement and algorithm leans on, equations replaced by what they lean on."""
+    """What each statement and algorithm uses, equations replaced by what they use."""
     nodes = [s.id for s in inventory.statements] + [a.id for a in inventory.algorithms]
 
     def targets(id: str) -> list[str]:
@@ -139,7 +139,7 @@ def _svg(
     spots = layout.spots
     return tag(
         "svg",
-        tag("title", "What leans on what", id="graph-title"),
+        tag("title", "What depends on what", id="graph-title"),
         tag(
             "desc",
             "Statements and algorithms of the paper. A line joins a statement, on the right, to what its proof"
@@ -197,5 +197,5 @@ def _rules(colour: Mapping[str, str]) -> str:
         fill = mixed(colour[name], 0.13, colour["raised"])
         rules.append(f".g-{grade} rect{{fill:{fill};stroke:{colour[name]};stroke-width:1.3}}")
     rules.append(f".g-unchecked rect{{stroke-dasharray:4 3;fill:{colour['ground']}}}")
-    rules.append(".g-unexpected rect{stroke-width:3}.g-refuted rect,.g-unrepaired rect{stroke-width:2.2}")
+    rules.append(".g-unexpected rect{stroke-width:3}.g-false rect{stroke-width:2.2}")
     return "".join(rules)

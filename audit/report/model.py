@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from audit.checks.framework import CheckResult, Figure, Grade, Topic, Verdict, in_order
-from audit.checks.results import Report, Standing, held_by
-from reference.paper.inventory import Equation, Erratum, Inventory, Section
+from audit.checks.evidence import Kind
+from audit.checks.framework import CheckResult, Figure, Topic
+from audit.checks.results import Report, Standing, held_by, tally
+from audit.checks.scale import Grade, Verdict, in_order
+from audit.report.compare import Change
+from audit.trace.paper_copy import Excerpt
+from reference.paper.inventory import SEVERITIES, Equation, Erratum, Inventory, Section
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class PageEntry:
         return max(ratios, default=None)
 
     @property
-    def kinds(self) -> tuple[str, ...]:
+    def kinds(self) -> tuple[Kind, ...]:
         """The kinds of check that ran."""
         return tuple(dict.fromkeys(r.kind for r in self.results))
 
@@ -46,6 +50,18 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class PageExtras:
+    """What a page may show beside its report: the reader's copy of the paper, and how the run was made."""
+
+    copy: Mapping[str, Excerpt] = field(default_factory=dict)
+    """What the reader's copy prints, by id."""
+    made: str = ""
+    """The version of dpso, the day, the machine."""
+    changed: Sequence[Change] | None = None
+    """What changed since another report; None if none was named."""
+
+
+@dataclass(frozen=True)
 class Page:
     """Everything on the page."""
 
@@ -53,6 +69,7 @@ class Page:
     inventory: Inventory
     entries: tuple[PageEntry, ...]
     pictures: tuple[Picture, ...]
+    extras: PageExtras
 
     def entry(self, id: str) -> PageEntry | None:
         """The entry of an id, or of what holds the place that it names."""
@@ -60,12 +77,16 @@ class Page:
         return next((e for e in self.entries if e.id == names[-1]), None)
 
     def counts(self) -> Counter[Grade]:
-        """How many entries have each class of verdict."""
+        """How many rows of the table have each class of verdict: what its filters leave."""
         return Counter(e.standing.verdict.grade for e in self.entries)
 
+    def tally(self) -> Counter[Grade]:
+        """How many of the paper's numbered statements have each class of verdict."""
+        return tally({e.id: e.standing.verdict.grade for e in self.entries})
+
     def of_topic(self, topic: Topic) -> list[Picture]:
-        """The pictures of a topic."""
-        return [p for p in self.pictures if p.figure.topic == topic]
+        """The pictures of a topic: what shows that the printed text fails comes first."""
+        return sorted((p for p in self.pictures if p.figure.topic == topic), key=lambda p: p.result.expected)
 
     def of_result(self, result: CheckResult) -> list[Picture]:
         """The pictures that a check made."""
@@ -89,7 +110,7 @@ def slug(text: str) -> str:
     return f"{plain}-x{odd[:40]}" if odd else plain
 
 
-def page(report: Report, inventory: Inventory) -> Page:
+def page(report: Report, inventory: Inventory, extras: PageExtras | None = None) -> Page:
     """The page of a report."""
     standings = report.standings()
     listed = {id: entry for id, entry in inventory.entries.items() if not isinstance(entry, Section)}
@@ -104,7 +125,7 @@ def page(report: Report, inventory: Inventory) -> Page:
         for result in report.ordered()
         for i, figure in enumerate(result.figures)
     ]
-    return Page(report, inventory, tuple(entries), tuple(pictures))
+    return Page(report, inventory, tuple(entries), tuple(pictures), extras or PageExtras())
 
 
 def paper_order(ids: Iterable[str], inventory: Inventory) -> list[str]:
@@ -139,7 +160,6 @@ def errata(page: Page) -> list[Erratum]:
     names = {e.id for e in known}
     strangers = dict.fromkeys(r.erratum for r in page.report.ordered() if r.erratum and r.erratum not in names)
     unlisted = [
-        Erratum(id, "not in the list of errata", (), (), (0, 0), "typo", "", "", "", "paid", "") for id in strangers
+        Erratum(id, "not in the list of errata", (), (), (0, 0), "misprint", "", "", "", "paid", "") for id in strangers
     ]
-    order = {"privacy": 0, "accuracy": 1, "typo": 2}
-    return [*sorted(known, key=lambda e: (order.get(e.severity, 3), e.tex[0])), *unlisted]
+    return [*sorted(known, key=lambda e: (SEVERITIES.index(e.severity), e.tex[0])), *unlisted]

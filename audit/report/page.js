@@ -74,18 +74,21 @@
   });
   reveal();
 
-  // The graph: the lines of the node under the pointer stand out.
+  // The graph: the lines of the node under the pointer stand out, and what they lead to.
   const edges = all(".graph .edge");
-  for (const node of all(".graph .node")) {
+  const nodes = all(".graph .node");
+  for (const node of nodes) {
     const mark = (on) => () => {
-      for (const edge of edges) edge.classList.toggle("on", on && edge.dataset.ends.split(" ").includes(node.dataset.node));
+      const near = new Set([node.dataset.node]);
+      for (const edge of edges) {
+        const ends = edge.dataset.ends.split(" ");
+        const mine = on && ends.includes(node.dataset.node);
+        edge.classList.toggle("on", mine);
+        if (mine) for (const end of ends) near.add(end);
+      }
+      for (const other of nodes) other.classList.toggle("dim", on && !near.has(other.dataset.node));
     };
     for (const name of ["pointerenter", "focus"]) node.addEventListener(name, mark(true));
     for (const name of ["pointerleave", "blur"]) node.addEventListener(name, mark(false));
   }
-
-  // On paper everything is open.
-  let opened = [];
-  addEventListener("beforeprint", () => { opened = all("details:not([open])"); for (const d of opened) d.open = true; });
-  addEventListener("afterprint", () => { for (const d of opened) d.open = false; });
 })();

@@ -12,17 +12,19 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from importlib.resources import files
 
-from audit.checks.framework import GRADES
 from audit.checks.results import Report
+from audit.checks.scale import GRADES
 from audit.report.cards import errata_section
 from audit.report.common import Frugal, plural, to_detail
 from audit.report.details import details_section
 from audit.report.figures import gallery
 from audit.report.grades import GRADE_COLOURS, GRADE_MEANINGS, GRADE_WORDS
-from audit.report.model import Page, errata, page
+from audit.report.model import Page, PageExtras, page
 from audit.report.palette import DARK, LIGHT, variables
+from audit.report.prose import formula
+from audit.report.summary import about_section, five_sentences, grave
 from audit.report.verdicts import graph_section, tightness_bars, verdict_table
-from audit.runtime.markup import Html, tag
+from audit.runtime.markup import Html, breakable, tag
 from reference.paper.inventory import Inventory
 
 LIMIT = 5_000_000
@@ -33,9 +35,9 @@ WHOLE, BRIEF = Frugal(most_text=1500, tables=True), Frugal(most_text=200, tables
 """What is written out: all but the end of a witness that fills a screen; of a page that would be too large, less."""
 
 
-def render(report: Report, inventory: Inventory) -> str:
+def render(report: Report, inventory: Inventory, extras: PageExtras | None = None) -> str:
     """The page of a report. What would make it too large, numbers behind figures and long witnesses, is left out."""
-    model = page(report, inventory)
+    model = page(report, inventory, extras)
     document = _document(model, WHOLE)
     fits = len(document.encode("utf-8", "replace")) <= LIMIT
     return document if fits else _document(model, BRIEF)
@@ -69,6 +71,7 @@ def _document(model: Page, frugal: Frugal) -> str:
         "body",
         tag("a", "Skip to the verdicts", href="#verdicts", class_="skip"),
         _navigation([(id, title) for id, title, _ in shown]),
+        tag("a", "↑ Contents", href="#contents", class_="up"),
         tag("main", _header(model), *(_section(*one) for one in shown)),
         _footer(model),
         Html(f"<script>{script}</script>"),
@@ -100,13 +103,15 @@ def _navigation(sections: Iterable[tuple[str, str]]) -> Html:
         tag("a", "dpso", href="#top", class_="mark"),
         tag("div", *links, class_="links"),
         button,
+        id="contents",
         aria_label="Sections",
     )
 
 
 def _header(model: Page) -> Html:
     paper, report = model.inventory.paper, model.report
-    counts = model.counts()
+    text = f"arXiv {paper.arxiv} · text of SHA-256 {paper.sha256[:16]}…"
+    counts = model.tally()
     tiles = [
         tag(
             "a",
@@ -124,33 +129,25 @@ def _header(model: Page) -> Html:
         "header",
         tag("p", "dpso audit", class_="kicker"),
         tag("h1", paper.title),
-        tag("p", f"{', '.join(paper.authors)} · arXiv {paper.arxiv}", class_="authors"),
-        tag("p", _summary(model), class_="lead"),
+        tag(
+            "p",
+            f"{', '.join(paper.authors)} · {text}",
+            class_="authors",
+        ),
+        five_sentences(model),
         *_warnings(model),
         tag("div", *tiles, class_="tiles"),
+        grave(model),
         tag(
             "p",
             f"Level {report.level}, seed {report.seed}: {plural(len(report.results), 'check')}"
             f" in {sum(r.seconds for r in report.results):.0f} s of computing."
-            " Every verdict follows from checks that ran; none is written by hand.",
+            " Every verdict follows from checks that ran; none is written by hand. ",
+            tag("a", "What was checked, and what the words mean", href="#about"),
             class_="fine",
         ),
         id="top",
     )
-
-
-def _summary(model: Page) -> str:
-    counts = model.counts()
-    checked = len(model.entries) - counts["unchecked"]
-    wrong = counts["refuted"] + counts["unrepaired"]
-    listed = errata(model)
-    grave = sum(e.severity == "privacy" for e in listed)
-    text = f"{checked} of {len(model.entries)} statements, algorithms and equations were checked"
-    needed = f"{wrong} need a correction as printed, some of them only in boundary cases"
-    text += f"; {needed}." if wrong else "; none was found wrong as printed."
-    if listed:
-        text += f" The list of errata has {len(listed)}, of which {grave} break{'s' if grave == 1 else ''} privacy."
-    return text
 
 
 def _warnings(model: Page) -> list[Html]:
@@ -202,10 +199,24 @@ def _footer(model: Page) -> Html:
     )
 
 
+def changes_section(model: Page, frugal: Frugal) -> Html:
+    """What changed since another report; nothing where none was named."""
+    changed = model.extras.changed
+    if changed is None:
+        return Html("")
+    if not changed:
+        return tag("p", "Nothing: the same run, the same verdicts, the same outcomes of checks.")
+    head = tag("tr", *(tag("th", text, scope="col") for text in ("What", "Which", "Before", "Now")))
+    cells = [(c.subject, breakable(c.name), *(formula(frugal.text(x)) for x in (c.before, c.after))) for c in changed]
+    rows = [tag("tr", *(tag("td", cell) for cell in row)) for row in cells]
+    return tag("table", tag("thead", head), tag("tbody", *rows), class_="changes")
+
+
 _SECTIONS: list[tuple[str, str, Callable[[Page, Frugal], Html]]] = [
+    ("changes", "What changed", changes_section),
     ("verdicts", "Verdicts", verdict_table),
     ("errata", "Errata", errata_section),
-    ("graph", "What leans on what", graph_section),
+    ("graph", "What depends on what", graph_section),
     (
         "privacy",
         "Privacy profiles",
@@ -220,10 +231,18 @@ _SECTIONS: list[tuple[str, str, Callable[[Page, Frugal], Html]]] = [
     (
         "rates",
         "Rates",
-        partial(gallery, "rate", "How the risk or the gap scales, beside the bound with its constants."),
+        partial(
+            gallery,
+            "rate",
+            "How the risk or the gap scales, beside the bound with its constants. The trivial bound is what every point"
+            " of the set meets: where the certified bound lies above it, that bound says nothing yet. “Private” marks"
+            " the regime in which the noise decides (small ε); elsewhere the sample does. “On a slope” the risk"
+            " is linear and the start at the wrong end, so that whoever stays there violates the bound.",
+        ),
     ),
     ("tightness", "Tightness", tightness_bars),
-    ("details", "Every check", details_section),
+    ("details", "Statements and checks", details_section),
+    ("about", "What the words mean", about_section),
 ]
 
 __all__ = ["render"]

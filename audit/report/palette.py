@@ -22,7 +22,7 @@ PALETTE: dict[str, tuple[str, str]] = {
     "blue": ("#2456c4", "#82aaff"),
     "orange": ("#c2570c", "#ffab5e"),
     "purple": ("#7a3db8", "#c79bf2"),
-    "grey": ("#6b7078", "#9aa0a8"),
+    "grey": ("#5f646c", "#9aa0a8"),
     "pink": ("#a8107a", "#ff7ac6"),
 }
 """Light, dark. On `ground` text has a contrast of 4.5 at least, and orange, which only draws lines, of 3 (WCAG AA)."""

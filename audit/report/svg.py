@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -33,6 +34,14 @@ def number(value: float) -> str:
     mantissa = mantissa.rstrip("0").rstrip(".")
     power = f"10{_superscript(int(exponent))}"
     return power if mantissa == "1" else f"{mantissa}·{power}"
+
+
+def readable(text: str) -> str:
+    """A text in which 1e-6 is 10⁻⁶."""
+    return _POWER.sub(lambda found: number(float(found[0])), text)
+
+
+_POWER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?e[+-]?\d{1,3}(?!\w)")
 
 
 def _superscript(value: int) -> str:
@@ -222,7 +231,11 @@ def fitting(text: str) -> str:
 
 
 def _text(x: float, y: float, text: str, class_: str, anchor: str | None = None) -> Html:
-    return tag("text", fitting(text), x=_c(x), y=_c(y), class_=class_, text_anchor=anchor)
+    return tag("text", fitting(readable(text)), x=_c(x), y=_c(y), class_=class_, text_anchor=anchor)
+
+
+UNITS = {"n": "n, records", "d": "d, dimensions", "J": "J, vertices", "T": "T, steps"}
+"""What is counted along an axis that a letter names."""
 
 
 def _axes(figure: Figure, across: Axis, up: Axis, bottom: float) -> Html:
@@ -238,7 +251,7 @@ def _axes(figure: Figure, across: Axis, up: Axis, bottom: float) -> Html:
         parts.append(_text(x, bottom + 17, number(value), "tick", "middle"))
     parts.append(tag("line", x1=_c(LEFT), x2=_c(right), y1=_c(bottom), y2=_c(bottom), class_="axis"))
     parts.append(_text(4, 14, figure.y_label, "label"))
-    parts.append(_text(right, bottom + 33, figure.x_label, "label", "end"))
+    parts.append(_text(right, bottom + 33, UNITS.get(figure.x_label, figure.x_label), "label", "end"))
     return join(parts)
 
 
@@ -254,22 +267,39 @@ def _path(points: Sequence[Point]) -> str:
 
 
 def _lines(series: _Series, styles: Sequence[Look], across: Axis, up: Axis) -> Html:
+    """Curves and dots; a curve that a later one covers is drawn broader, so that both are seen."""
     parts = []
-    for (name, points), look in zip(series.items(), styles, strict=True):
-        visible = _visible(points, across, up)
+    drawn = [_visible(points, across, up) for points in series.values()]
+    for i, ((name, points), look) in enumerate(zip(series.items(), styles, strict=True)):
+        visible = drawn[i]
         if len(visible) > 1:
+            under = " under" if _path(visible) in map(_path, drawn[i + 1 :]) else ""
             parts.append(
                 tag(
                     "path",
                     tag("title", name),
                     d=_path(visible),
-                    class_=f"curve {look.colour}",
+                    class_=f"curve {look.colour}{under}",
                     stroke_dasharray=look.dash or None,
                 )
             )
         if look.marker or len(visible) == 1:
             parts.extend(tag("circle", cx=_c(x), cy=_c(y), r=3, class_=f"dot {look.colour}") for x, y in visible[:60])
+        parts.extend(_tips(name, points, across, up))
     return join(parts)
+
+
+MOST_TIPS = 40
+"""Points of a series that say their values under the pointer."""
+
+
+def _tips(name: str, points: Sequence[Point], across: Axis, up: Axis) -> Iterator[Html]:
+    """The values of points, for the pointer; the table below the figure has them for everybody."""
+    shown = [(x, y) for x, y in points if across.shows(x) and up.shows(y)]
+    if len(shown) <= MOST_TIPS:
+        for x, y in shown:
+            said = tag("title", f"{name}: {number(x)}, {number(y)}")
+            yield tag("circle", said, cx=_c(across(x)), cy=_c(up(y)), r=7, fill_opacity=0, class_="tip")
 
 
 def _band(series: _Series, styles: Sequence[Look], across: Axis, up: Axis) -> Html:
@@ -285,12 +315,13 @@ def _grouped_bars(series: _Series, styles: Sequence[Look], across: Axis, up: Axi
     floor = up(up.low) if up.log else up(0.0)
     parts = []
     for i, ((name, points), look) in enumerate(zip(series.items(), styles, strict=True)):
-        for x, y in _visible(points, across, up):
+        seen = [(x, y) for x, y in points if across.shows(x) and up.shows(y)]
+        for (_, value), (x, y) in zip(seen, _visible(points, across, up), strict=True):
             left = x + (i - len(series) / 2) * width
             parts.append(
                 tag(
                     "rect",
-                    tag("title", name),
+                    tag("title", f"{name}: {number(value)}"),
                     x=_c(left),
                     y=_c(min(y, floor)),
                     width=_c(max(width - 1, 1)),
@@ -334,7 +365,7 @@ def _legend(series: _Series, styles: Sequence[Look], y: float, bars: bool) -> tu
     parts: list[Html] = []
     x = 8.0
     for (name, points), look in zip(series.items(), styles, strict=True):
-        width = 34 + 6.6 * len(fitting(name))
+        width = 40 + 6.9 * len(fitting(name))
         if x > 8 and x + width > WIDTH:
             x, y = 8.0, y + 18
         if bars:
@@ -369,5 +400,7 @@ def data_table(figure: Figure) -> Html:
         for name, points in figure.series.items()
         for x, y in points
     ]
-    head = tag("tr", *(tag("th", text, scope="col") for text in ("series", figure.x_label, figure.y_label)))
+    head = tag(
+        "tr", *(tag("th", text, scope="col") for text in ("series", figure.x_label or "at", figure.y_label or "value"))
+    )
     return tag("table", tag("thead", head), tag("tbody", *rows), class_="data")

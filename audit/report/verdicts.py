@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from audit.checks.framework import GRADES, CheckResult
+from audit.checks.evidence import LEGEND
+from audit.checks.framework import CheckResult
 from audit.checks.results import held_by
+from audit.checks.scale import GRADES
 from audit.report import graph, svg
-from audit.report.common import Frugal, badge, erratum_link, meter, name_of, plural, to_detail
+from audit.report.common import Frugal, badge, definitions, erratum_link, meter, name_of, plural, to_detail
 from audit.report.grades import GRADE_BADGES, GRADE_MEANINGS
 from audit.report.model import Page, PageEntry, slug
-from audit.runtime.markup import Html, formula, join, tag
+from audit.report.prose import formula
+from audit.runtime.markup import Html, breakable, join, tag
 from reference.paper.inventory import PrintedAlgorithm
 
 
@@ -36,7 +39,7 @@ def verdict_table(model: Page, frugal: Frugal) -> Html:
             "input",
             type="search",
             id="search",
-            placeholder="Search: lem:oracle, privacy, certified …",
+            placeholder="Search: lem:oracle, privacy, proved …",
             aria_label="Search the verdicts",
             autocomplete="off",
         ),
@@ -55,7 +58,19 @@ def verdict_table(model: Page, frugal: Frugal) -> Html:
         "tr", *(tag("th", text, scope="col") for text in ("Where", "What it says", "Verdict", "Tightness", "Checks"))
     )
     table = tag("table", tag("thead", head), tag("tbody", *(_row(model, e) for e in model.entries)), class_="verdicts")
-    return join([controls, table, tag("p", "Nothing matches.", id="nothing", hidden=True)])
+    return join([controls, _legend(), table, tag("p", "Nothing matches.", id="nothing", hidden=True)])
+
+
+def _legend() -> Html:
+    """What the kinds of evidence mean, and how much of the proofs a machine replays."""
+    from audit.checks.proofs import ledger
+
+    kinds = definitions(LEGEND.items())
+    found = ledger.share()
+    said = f"Of {found.steps} steps of proofs {found.machine} are proved by machine for all parameters,"
+    rest = found.steps - found.machine - found.cited
+    proofs = tag("p", f"{said} each with a mutant that is refuted; {rest} are proved on paper, {found.cited} cited.")
+    return tag("details", tag("summary", "Kinds of evidence"), kinds, proofs, class_="fine")
 
 
 def _row(model: Page, entry: PageEntry) -> Html:
@@ -71,7 +86,9 @@ def _row(model: Page, entry: PageEntry) -> Html:
         ]
     )
     grade = entry.standing.verdict.grade
-    where = tag("td", tag("a", entry.name, href=f"#d-{slug(entry.id)}"), tag("code", entry.id), class_="where")
+    where = tag(
+        "td", tag("a", entry.name, href=f"#d-{slug(entry.id)}"), tag("code", breakable(entry.id)), class_="where"
+    )
     verdict = tag(
         "td",
         badge(grade),
@@ -79,7 +96,7 @@ def _row(model: Page, entry: PageEntry) -> Html:
         *_errata_of(model, entry),
         class_="verdict",
     )
-    checks = tag("td", *(tag("span", kind, class_="kind") for kind in entry.kinds), class_="kinds")
+    checks = tag("td", *(tag("span", kind, class_="kind", title=LEGEND[kind]) for kind in entry.kinds), class_="kinds")
     return tag(
         "tr",
         where,
@@ -104,7 +121,7 @@ def _errata_of(model: Page, entry: PageEntry) -> list[Html]:
         return [tag("span", *links, class_="rest")]
     found = [model.inventory.erratum(id) for id in entry.errata]
     titles = [formula(e.title) if e else "" for e in found]
-    return [tag("span", link, title, class_="rest") for link, title in zip(links, titles, strict=True)]
+    return [tag("span", link, title, class_="rest named") for link, title in zip(links, titles, strict=True)]
 
 
 def _remarks(entry: PageEntry) -> str:
@@ -131,7 +148,20 @@ def graph_section(model: Page, frugal: Frugal) -> Html:
         class_="fine",
     )
     drawn = graph.draw(model.inventory, _nodes(model))
-    return join([intro, tag("p", *legend, class_="legend"), tag("div", drawn, class_="scroll", tabindex=0)])
+    shown = tag("div", drawn, class_="scroll", tabindex=0)
+    return join([intro, tag("p", *legend, class_="legend"), shown, _list_of_uses(model)])
+
+
+def _list_of_uses(model: Page) -> Html:
+    """The graph as a list, for a screen on which it has no place."""
+    rows = []
+    for id, others in graph.edges(model.inventory).items():
+        entry = model.entry(id)
+        if entry is not None:
+            used = join((to_detail(model, other, name_of(model, other)) for other in others), ", ")
+            line = (to_detail(model, id, entry.name), " ", badge(entry.standing.verdict.grade))
+            rows.append(tag("li", *line, " uses " if others else None, used))
+    return tag("ul", *rows, class_="small")
 
 
 def _nodes(model: Page) -> dict[str, graph.Node]:
@@ -159,7 +189,7 @@ def tightness_bars(model: Page, frugal: Frugal) -> Html:
     rows = [
         tag(
             "tr",
-            tag("td", to_detail(model, r.statement, name_of(model, r.statement)), tag("code", r.name)),
+            tag("td", to_detail(model, r.statement, name_of(model, r.statement)), tag("code", breakable(r.name))),
             tag("td", meter(r.ratio or 0.0)),
             tag("td", svg.number(r.ratio or 0.0), class_="figure"),
             tag("td", tag("span", r.edition, class_="kind"), formula(r.tight)),

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal, TypeAlias
 
-from audit.checks.framework import KINDS, LEVELS, Check, Grade, Level, collect
+from audit.checks.evidence import KINDS
+from audit.checks.framework import LEVELS, Check, Level, collect
 from audit.checks.results import inventory, read_record
+from audit.checks.scale import Grade, bearing
 from audit.trace.links import CodeLink, PytestLink, checkout, code_links, tests_of
 from reference.paper.editions import EditionError, errata_of, line_marks
 from reference.paper.inventory import Inventory, PrintedAlgorithm
@@ -44,8 +46,8 @@ class Traceability:
         return tuple(link for link in self.tests if _owner(self.inventory, link.id) == id)
 
     def checks_of(self, id: str) -> tuple[Check, ...]:
-        """The checks tied to an entry."""
-        return tuple(check for check in self.checks if _owner(self.inventory, check.statement) == id)
+        """The checks that bear on an entry: about it, about a place inside it, or showing an erratum that names it."""
+        return tuple(c for c in self.checks if id in bearing(c.statement, c.shows, self.inventory))
 
     def status(self, id: str) -> Status:
         """How far an entry is checked."""
@@ -84,8 +86,9 @@ class Traceability:
         return [*self._unknown_ids(), *self._bodies_problems(), *self._errata_problems(), *self._dead_checks()]
 
     def uncovered(self) -> list[str]:
-        """Statements and algorithms that no check is about."""
+        """Statements (of the paper, and ours) and algorithms that no check is about."""
         ids = [s.id for s in self.inventory.statements] + [a.id for a in self.inventory.algorithms]
+        ids += [s.id for s in self.inventory.own]
         return [id for id in ids if self.status(id) == "no check yet"]
 
     def _unknown_ids(self) -> Iterator[str]:

@@ -225,3 +225,33 @@ def summary(comparison: Comparison, path: Path, without_verdict: Sequence[int]) 
     for heading, entries in comparison.paragraphs.items():
         yield f"{heading}: {len(entries)}"
         yield from (f"  {entry}" for entry in entries)
+
+
+# ------------------------------------------------------------------------------------------------ excerpts
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """What a reader's copy prints for one entry."""
+
+    tex: tuple[int, int]
+    text: str
+    as_checked: bool
+    """Whether it is the text that was checked, comments and white space aside."""
+
+
+def excerpts(inventory: Inventory, path: Path) -> dict[str, Excerpt]:
+    """What a reader's copy prints for each statement, algorithm, equation and table; the file is not kept."""
+    compare_file(inventory, path)  # refuses what is not this paper
+    text = load_tex(path)
+    paper, lines = read(text), text.splitlines()
+    pieces: tuple[Piece, ...] = (*paper.statements, *paper.algorithms, *paper.equations, *paper.tables)
+    by_label = {piece.label: piece for piece in pieces if piece.label}
+    found = {}
+    for id, entry in inventory.entries.items():
+        piece = _copy_of(entry, paper.statements) if isinstance(entry, Statement) else by_label.get(id)
+        if piece is not None and hasattr(entry, "hash"):
+            first, last = piece.tex
+            own = "\n".join(lines[first - 1 : last])
+            found[id] = Excerpt(piece.tex, own, piece.hash == entry.hash)
+    return found

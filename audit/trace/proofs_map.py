@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from audit.checks import resolution
+from audit.checks.evidence import LEGEND
 from audit.runtime.errors import InputError
 from audit.trace.coverage import Traceability
 from audit.trace.links import CodeLink, PytestLink, checkout
@@ -47,11 +49,13 @@ def stale_rows(committed: str, generated: str) -> list[str]:
 
 def render(trace: Traceability) -> str:
     """The whole map."""
-    parts = [HEADER, *_summary(trace)]
+    parts = [HEADER, *_summary(trace), *_legend()]
     for chapter in _chapters(trace):
         rows = [s for s in trace.inventory.statements if _chapter(s.section) == chapter.number]
         if rows:
             parts += [f"\n## {chapter.name}: {chapter.title}\n", *_statement_table(trace, rows)]
+        if own := [s for s in trace.inventory.own if _chapter(s.section) == chapter.number]:
+            parts += ["\nStated and proved by us, not by the paper:\n", *_statement_table(trace, own)]
         for algorithm in trace.inventory.algorithms:
             if _chapter(algorithm.section) == chapter.number:
                 parts += _algorithm_table(trace, algorithm)
@@ -85,6 +89,15 @@ def _summary(trace: Traceability) -> Iterator[str]:
     )
 
 
+def _legend() -> Iterator[str]:
+    """What the kinds of evidence mean."""
+    yield (
+        "\nKinds of evidence, strongest first: "
+        + "; ".join(f"*{kind}* – {text}" for kind, text in LEGEND.items())
+        + "."
+    )
+
+
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield f"| {' | '.join(header)} |"
     yield f"|{'---|' * len(header)}"
@@ -96,7 +109,7 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str
 
 
 def _statement_table(trace: Traceability, entries: Sequence[Entry]) -> Iterator[str]:
-    header = ("statement", "what it says", "code", "checks", "errata", "verdict")
+    header = ("statement", "what it says", "code", "checks", "proof steps by machine", "errata", "verdict")
     return _table(header, (_statement_row(trace, entry) for entry in entries))
 
 
@@ -106,9 +119,20 @@ def _statement_row(trace: Traceability, entry: Entry) -> tuple[str, ...]:
         entry.title,
         code_cell(trace.code_of(entry.id)),
         checks_cell(trace, entry.id),
+        proof_cell(entry.id),
         errata_cell(trace.inventory.errata_of(entry.id)),
         trace.verdict(entry.id),
     )
+
+
+def proof_cell(id: str) -> str:
+    """How many steps of a proof a machine replays, of how many; what is cited is said."""
+    from audit.checks.proofs import ledger
+
+    found = ledger.basis(id)
+    if not found.steps:
+        return ""
+    return f"{found.machine} of {found.steps}" + (f" ({found.cited} cited)" if found.cited else "")
 
 
 def code_cell(links: Sequence[CodeLink]) -> str:
@@ -122,8 +146,11 @@ def code_cell(links: Sequence[CodeLink]) -> str:
 
 
 def checks_cell(trace: Traceability, id: str) -> str:
-    """Checks by name and kind; tests by file, counted by kind."""
-    checks = [f"`{check.name}` ({check.kind}, {check.edition})" for check in trace.checks_of(id)]
+    """Checks by name and kind, with what they would notice; tests by file, counted by kind."""
+    checks = []
+    for check in trace.checks_of(id):
+        noticed = resolution.words(check.name)
+        checks.append(f"`{check.name}` ({check.kind}, {check.edition}{f'; {noticed}' if noticed else ''})")
     return "<br>".join([*checks, *_tests_by_file(trace.tests_of(id))])
 
 

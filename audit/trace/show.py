@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from audit.checks import resolution
 from audit.runtime.errors import InputError
 from audit.runtime.suggest import LOOSELY, did_you_mean
 from audit.trace.coverage import Traceability
 from audit.trace.links import ROOT, CodeLink
 from reference.paper.editions import line_marks, marks_in, numbered_body
-from reference.paper.inventory import Entry, Equation, Erratum, PrintedAlgorithm, PrintedTable, Statement
+from reference.paper.inventory import Entry, Equation, Erratum, OwnStatement, PrintedAlgorithm, PrintedTable, Statement
 
 _LINE = re.compile(r"(.*?):(\d+)")
 
@@ -36,8 +37,27 @@ def describe(trace: Traceability, id: str | None) -> dict[str, Any]:
     raise InputError(f"unknown id {id!r}{_nearest(trace, id)} (dpso trace lists all)")
 
 
+SHORT = {
+    "thm": "theorem",
+    "lem": "lemma",
+    "prop": "proposition",
+    "def": "definition",
+    "defn": "definition",
+    "cor": "corollary",
+    "rem": "remark",
+    "alg": "algorithm",
+    "eq": "equation",
+    "eqn": "equation",
+    "tab": "table",
+}
+"""What people write for the kinds of statements: "Thm 6", "Eq. (16)"."""
+
+
 def _folded(text: str) -> str:
-    return re.sub(r"[\s.]+", "", text).lower()
+    """A name without case, blanks, dots and brackets, its kind in full."""
+    folded = re.sub(r"[\s.()]+", "", text).lower()
+    kind = re.fullmatch(r"([a-z]+)(\d+)", folded)
+    return f"{SHORT.get(kind[1], kind[1])}{kind[2]}" if kind else folded
 
 
 def _aliases(trace: Traceability) -> dict[str, str]:
@@ -45,8 +65,10 @@ def _aliases(trace: Traceability) -> dict[str, str]:
     names = {_folded(e.id): e.id for e in trace.inventory.errata}
     for entry in trace.inventory.entries.values():
         names[_folded(entry.id)] = entry.id
-        if isinstance(entry, Statement | PrintedAlgorithm | Equation | PrintedTable):
+        if isinstance(entry, Statement | PrintedAlgorithm | Equation | PrintedTable | OwnStatement):
             names[_folded(entry.name)] = entry.id
+            if isinstance(entry, Equation):
+                names[f"equation{_folded(entry.name).removeprefix('equation')}"] = entry.id
     return names
 
 
@@ -60,8 +82,8 @@ def _nearest(trace: Traceability, id: str) -> str:
 
 def _overview(trace: Traceability) -> dict[str, Any]:
     inventory = trace.inventory
-    entries: list[Statement | PrintedAlgorithm | Equation | PrintedTable]
-    entries = [*inventory.statements, *inventory.algorithms, *inventory.equations, *inventory.tables]
+    entries: list[Statement | PrintedAlgorithm | Equation | PrintedTable | OwnStatement]
+    entries = [*inventory.statements, *inventory.algorithms, *inventory.equations, *inventory.tables, *inventory.own]
     return {
         "entries": [{"id": e.id, "name": e.name, "title": e.title, "verdict": trace.verdict(e.id)} for e in entries],
         "errata": [{"id": e.id, "severity": e.severity, "title": e.title} for e in inventory.errata],
@@ -82,6 +104,9 @@ def _entry(trace: Traceability, entry: Entry) -> dict[str, Any]:
         **_ties(trace, entry.id),
         "errata": [{"id": e.id, "severity": e.severity, "title": e.title} for e in inventory.errata_of(entry.id)],
     }
+    data |= _proof(entry.id)
+    if isinstance(entry, OwnStatement):
+        data |= {"ours, beside": _reference(trace, entry.beside), "proof": entry.proof}
     if isinstance(entry, PrintedAlgorithm):
         data["algorithm lines"] = [_algorithm_line(trace, entry, n) for n in range(1, len(entry.lines) + 1)]
     if isinstance(entry, PrintedTable):
@@ -94,6 +119,17 @@ def _entry(trace: Traceability, entry: Entry) -> dict[str, Any]:
     return data
 
 
+def _proof(id: str) -> dict[str, Any]:
+    """The ledger of a proof: how much of it a machine replays, and every step; nothing if it has none."""
+    from audit.checks.proofs import ledger
+
+    rows = ledger.rows(id)
+    if not rows:
+        return {}
+    steps = [{"step": row.id, "status": row.status, "says": row.text, "edition": row.edition} for row in rows]
+    return {"proof by machine": str(ledger.basis(id)), "proof steps": steps}
+
+
 def _reference(trace: Traceability, id: str) -> dict[str, str]:
     entry = trace.inventory.entries[id]
     return {"id": id, "name": str(getattr(entry, "name", "")), "verdict": trace.verdict(id)}
@@ -103,7 +139,14 @@ def _ties(trace: Traceability, id: str) -> dict[str, Any]:
     return {
         "code": [_code_data(link) for link in trace.code_of(id)],
         "checks": [
-            {"name": c.name, "kind": c.kind, "edition": c.edition, "level": c.level} for c in trace.checks_of(id)
+            {
+                "name": c.name,
+                "kind": c.kind,
+                "edition": c.edition,
+                "level": c.level,
+                "notices": resolution.words(c.name),
+            }
+            for c in trace.checks_of(id)
         ],
         "tests": [{"node": t.node, "kind": t.kind} for t in trace.tests_of(id)],
     }
@@ -152,6 +195,9 @@ def _erratum(trace: Traceability, erratum: Erratum) -> dict[str, Any]:
         "id": erratum.id,
         "title": erratum.title,
         "severity": erratum.severity,
+        "regime": erratum.regime,
+        "stated": erratum.stated,
+        "falsifies": list(erratum.falsifies),
         "where": [_reference_place(trace, place) for place in erratum.where],
         "lines": list(erratum.lines),
         "tex": list(erratum.tex),
@@ -160,6 +206,7 @@ def _erratum(trace: Traceability, erratum: Erratum) -> dict[str, Any]:
         "cost": erratum.cost,
         "affects": erratum.affects,
         "code": [_code_data(link) for link in trace.code if link.id == erratum.id],
+        **_proof(erratum.id),
         "checks": [{"name": c.name, "kind": c.kind} for c in trace.checks if c.erratum == erratum.id],
         "tests": [{"node": t.node, "kind": t.kind} for t in trace.tests if t.id == erratum.id],
     }
