@@ -5,11 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import date
+from importlib import metadata
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from rich import box
 from rich.console import Console
@@ -17,14 +22,16 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from audit.checks import job, results
-from audit.checks.framework import GRADES, Check, CheckResult, Level
-from audit.report import write_html
+from audit.checks import job, resolution, results
+from audit.checks.framework import Check, CheckResult, Level
+from audit.checks.scale import GRADES, Grade
+from audit.report import PageExtras, compare, write_html
 from audit.report.grades import GRADE_STYLES, GRADE_WORDS
 from audit.report.model import paper_order
 from audit.runtime.errors import InputError, one_line
 from audit.runtime.interrupts import INTERRUPTED, interruptible
 from audit.runtime.store import Store
+from audit.trace import paper_copy
 
 HELP = "check every statement of the paper and report what holds, how tightly, and what repairs it"
 EXAMPLE = "dpso audit --level quick --only lem:oracle --out dpso-out"
@@ -53,6 +60,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:PORT, or local")
     parser.add_argument("--resume", action="store_true", help="continue the run in --out")
     parser.add_argument("--record", action="store_true", help="make these verdicts the recorded ones")
+    parser.add_argument(
+        "--paper", metavar="FILE.tex", type=Path, help="show your copy of the text beside each statement"
+    )
+    parser.add_argument("--compare", metavar="OLD.json", type=Path, help="say what changed since another report.json")
+    parser.add_argument(
+        "--resolution", action="store_true", help="measure and record how little each check would notice (minutes)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -61,12 +75,38 @@ def run(args: argparse.Namespace) -> int:
     checks = job.plan(args.level, args.only)
     if not checks:
         raise InputError(f"--level {args.level}: no check to run; try --level deep")
+    if args.resolution:
+        return _resolution(checks, args)
     report = job.new_report(args.level, args.seed, checks, args.only)
+    old = compare.read(args.compare) if args.compare else None  # before the run, which may have its place
+    copy = paper_copy.excerpts(results.inventory(), args.paper) if args.paper else {}
     with job.kept_in(args.out, report, args.resume) as store:
-        return _run_in(store, checks, report, args)
+        return _run_in(store, checks, report, args, old, PageExtras(copy, _made()))
 
 
-def _run_in(store: Store, checks: list[Check], report: results.Report, args: argparse.Namespace) -> int:
+def _resolution(checks: list[Check], args: argparse.Namespace) -> int:
+    """Measure what each check would notice, record it, and say it."""
+    found = resolution.measure(checks, args.seed, lambda text: print(text, file=sys.stderr, flush=True))
+    resolution.write_record({**resolution.read_record(), **found}, args.seed)
+    for name in found:
+        print(f"{name}: {resolution.words(name)}")
+    return 0
+
+
+def _made() -> str:
+    """By what a page is made, when, and on what."""
+    machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    return f"dpso {metadata.version('dpso')}, {date.today().isoformat()}, {machine}"
+
+
+def _run_in(
+    store: Store,
+    checks: list[Check],
+    report: results.Report,
+    args: argparse.Namespace,
+    old: dict[str, Any] | None,
+    extras: PageExtras,
+) -> int:
     """Run the checks that the report lacks, keep report.json up to date, and conclude."""
     path = args.out / "report.json"
     console = Console(stderr=True)
@@ -81,7 +121,8 @@ def _run_in(store: Store, checks: list[Check], report: results.Report, args: arg
             job.save(report, path)
             raise
         job.save(report, path)
-        page = write_html(report, path.with_name("report.html"))
+        changed = None if old is None else compare.changes(old, report.to_json())
+        page = write_html(report, path.with_name("report.html"), replace(extras, changed=changed))
         if interrupted:  # said in here, where pressing again is without effect
             console.print(
                 f"interrupted: {len(report.results)} of {len(report.planned)} checks are in {one_line(str(path))};"
@@ -92,7 +133,7 @@ def _run_in(store: Store, checks: list[Check], report: results.Report, args: arg
             )
     if interrupted:
         return INTERRUPTED
-    return _conclude(report, args, [path, page])
+    return _conclude(report, args, [path, page], changed)
 
 
 def _check_options(args: argparse.Namespace) -> None:
@@ -102,14 +143,20 @@ def _check_options(args: argparse.Namespace) -> None:
         raise InputError("--record: only a run of all statements is recorded; drop --only")
 
 
-def _conclude(report: results.Report, args: argparse.Namespace, files: list[Path]) -> int:
+def _conclude(
+    report: results.Report, args: argparse.Namespace, files: list[Path], changed: list[compare.Change] | None
+) -> int:
     """Print the outcome, record it if asked to, and say by the exit code whether it is the recorded one."""
     differences = [] if args.record else report.differences(results.read_record())
     if args.json:
         extra = {"differences": [vars(d) for d in differences]}
-        print(json.dumps(report.to_json() | extra, indent=1, allow_nan=False))
+        since = {} if changed is None else {"changes": [change.to_json() for change in changed]}
+        print(json.dumps(report.to_json() | extra | since, indent=1, allow_nan=False))
     else:
         _print_summary(report, differences, Console())
+        if changed is not None:
+            print(f"changed since {one_line(str(args.compare))}: {len(changed) or 'nothing'}")
+            print("".join(f"  {one_line(str(change))}\n" for change in changed), end="")
         print("written: " + ", ".join(one_line(str(file)) for file in files))
     if args.record and not report.unexpected:
         results.write_record(report)
@@ -159,20 +206,31 @@ def _run_with_progress(
 # ---------------------------------------------------------------------------------------------- summary
 
 
-def _print_summary(report: results.Report, differences: list[results.Difference], console: Console) -> None:
-    standings = report.standings()
-    table = Table(title=f"dpso audit, level {report.level}, seed {report.seed}", box=box.SIMPLE_HEAD, pad_edge=False)
+def verdict_table(rows: Iterable[tuple[str, int, str, Grade]], title: str | None = None) -> Table:
+    """Statements, how many checks bear on each, and the verdicts in words."""
+    table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("statement", overflow="fold", max_width=30)
     table.add_column("checks", justify="right", no_wrap=True)
     table.add_column("verdict", overflow="fold")
+    for id, checks, text, grade in rows:
+        table.add_row(Text(one_line(id)), str(checks), Text(one_line(text), style=GRADE_STYLES[grade]))
+    return table
+
+
+def tally_line(counts: Counter[Grade]) -> str:
+    """The verdicts on the numbered statements, counted; nothing if none of these is there."""
+    said = "; ".join(f"{counts[g]} {GRADE_WORDS[g]}" for g in GRADES if counts[g])
+    return f"of {counts.total()} numbered statements: {said}" if said else ""
+
+
+def _print_summary(report: results.Report, differences: list[results.Difference], console: Console) -> None:
+    standings = report.standings()
     shown = [id for id, s in standings.items() if s.ran and len(results.held_by(id)) == 1]
-    for id in paper_order(shown, results.inventory()):
-        standing = standings[id]
-        verdict = Text(one_line(standing.text), style=GRADE_STYLES[standing.verdict.grade])
-        table.add_row(Text(one_line(id)), str(standing.ran), verdict)
-    console.print(table)
-    counts = Counter(standings[id].verdict.grade for id in shown)
-    console.print("; ".join(f"{counts[g]} {GRADE_WORDS[g]}" for g in GRADES if counts[g]), highlight=False)
+    listed = [(id, standings[id]) for id in paper_order(shown, results.inventory())]
+    rows = [(id, s.ran, s.text, s.verdict.grade) for id, s in listed]
+    console.print(verdict_table(rows, f"dpso audit, level {report.level}, seed {report.seed}"))
+    if said := tally_line(results.tally({id: s.verdict.grade for id, s in listed})):
+        console.print(said, highlight=False)
     for result in report.unexpected:
         found = result.error or ("holds" if result.holds else "does not hold")
         _say(console, f"not as recorded: {result.name} ({result.statement}): {found}")

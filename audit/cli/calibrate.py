@@ -8,18 +8,23 @@ import json
 import math
 import sys
 import time
-from typing import Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from audit.cli.algorithms import HELP as ALGORITHM
 from audit.cli.algorithms import label_of
 from audit.runtime.errors import InputError, wrapped
 from reference.paper.algorithms import EDITIONS
 
+if TYPE_CHECKING:
+    from reference.numerics.numbers import Numbers
+
 HELP = "noise scales for a target (ε,δ): printed, corrected, tightest proven, and what each guarantees"
 EXAMPLE = "dpso calibrate phased-sgd --epsilon 1 --delta 1e-6 --n 65536 --d 10"
 
 SHOWN = 8
 """How many scales of a variant the table shows; JSON has all."""
+MOST_DIGITS = 10_000
+"""Chosen: far beyond what a run has time for."""
 SLOW = 15
 """From so many rounds on Algorithm 4 takes longer than two seconds."""
 
@@ -50,8 +55,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name}", metavar="N", help=what)
     for name, what in _REAL.items():
         parser.add_argument(f"--{name}", metavar="X", help=what)
+    parser.add_argument("--reach", metavar="X", help="bound on the norms of W's points (default D: W holds the origin)")
+    parser.add_argument("--numbers", metavar="K", help="numbers of the run: float64 (default), mp30, …, exact")
     parser.add_argument("--R", metavar="X", help="R as printed: bound on the features (2, 3), rounds (4, 5, 6)")
     parser.add_argument("--noise", choices=("best", "laplace", "gumbel"), help="noise of the tight variant (3, 4)")
+    parser.add_argument("--step", choices=("theorem", "tuned"), help="η of the tight variant of Algorithm 2")
     parser.add_argument("--oracle", choices=("sound", "printed", "halving"), help="of Algorithm 2 (default sound)")
 
 
@@ -64,10 +72,13 @@ def run(args: argparse.Namespace) -> int:
     label = label_of(args.algorithm)
     parameters = _parameters(args, label)
     wanted = EDITIONS if args.variant == "all" else (args.variant,)
+    numbers = None if args.numbers is None else _numbers(args.numbers)
     if parameters.get("R", 0) in range(SLOW, 99) and label == "alg:polySFW":
         print(f"adding up rounds of up to 2^{parameters['R'] - 1} steps", file=sys.stderr)
     try:
-        accounts = [account(label, variant, args.epsilon, args.delta, **parameters) for variant in wanted]
+        accounts = [
+            account(label, variant, args.epsilon, args.delta, numbers=numbers, **parameters) for variant in wanted
+        ]
         _refuse(label, accounts, args.variant)
         result = _result(label, accounts, parameters, args)
     except ValueError as error:
@@ -87,7 +98,7 @@ def _parameters(args: argparse.Namespace, label: str) -> dict[str, Any]:
     from audit.accounting.accountants import ACCOUNTANTS
 
     allowed = get_type_hints(ACCOUNTANTS[label])
-    given = {name: getattr(args, name) for name in (*_WHOLE, *_REAL, "R", "noise", "oracle")}
+    given = {name: getattr(args, name) for name in (*_WHOLE, *_REAL, "R", "reach", "noise", "oracle", "step")}
     found: dict[str, Any] = {}
     for name, text in given.items():
         if text is None:
@@ -106,6 +117,20 @@ def _whole(name: str, text: str) -> int:
         return int(text)
     except ValueError:
         raise InputError(f"{name} = {text} must be a whole number: give an integer") from None
+
+
+def _numbers(text: str) -> Numbers:
+    """float64, mp and a number of digits, or exact."""
+    from audit.accounting.accountants import EXACT
+    from reference.numerics.numbers import MP, Float64
+
+    known = {"float64": Float64(), "exact": EXACT}
+    if text in known:
+        return known[text]
+    digits = text.removeprefix("mp")
+    if digits == text or not digits.isdecimal() or not 15 <= int(digits) <= MOST_DIGITS:
+        raise InputError(f"numbers = {text} must be float64, exact, or mp15 to mp{MOST_DIGITS}: give one of these")
+    return MP(int(digits))
 
 
 def _is_zero(text: str) -> bool:
@@ -129,12 +154,15 @@ def _result(label: str, accounts: list[Any], parameters: dict[str, Any], args: a
     from audit.accounting.accountants import ACCOUNTANTS
 
     defaults = {k: p.default for k, p in inspect.signature(ACCOUNTANTS[label]).parameters.items() if k != "target"}
+    defaults["numbers"] = accounts[0].target.numbers_name
+    given = parameters if args.numbers is None else parameters | {"numbers": args.numbers}
     return {
         "algorithm": label,
         "epsilon": args.epsilon,
         "delta": args.delta,
         "neighbours": "replace-one",
-        "parameters": {k: None if v is None else str(v) for k, v in (defaults | parameters).items()},
+        "parameters": {k: None if v is None else str(v) for k, v in (defaults | given).items()},
+        "assumed": [k for k in defaults if k not in given],
         "variants": [_variant(one, accounts[-1]) for one in accounts],
     }
 
@@ -152,7 +180,10 @@ def _variant(one: Any, last: Any) -> dict[str, Any]:
         "conditions": [{"text": c.text, "holds": c.holds} for c in one.conditions],
         "notes": list(one.notes),
         "noise_over_tightest": noise_ratio(one, last),
+        "readings": [_reading(reading, target) for reading in one.readings],
     }
+    if target.printed:
+        data["record"] = recorded(one.algorithm)
     if one.profile is not None:
         rule, epsilon = one.profile.certified, one.profile.certified_epsilon(target.delta)
         data |= {
@@ -163,6 +194,34 @@ def _variant(one: Any, last: Any) -> dict[str, Any]:
             "certificate": one.profile.certificate(target.epsilon, certified=True),
         }
     return data
+
+
+def recorded(algorithm: str) -> list[dict[str, str]]:
+    """What the record of errata says of the algorithm as printed: what is false of it, and conditions left out."""
+    from audit.checks.scale import effect
+    from audit.report.grades import SEVERITY_WORDS
+    from reference.paper.inventory import FALSIFYING, load
+
+    known = load()
+    found = [(e, effect(e, algorithm, known)) for e in known.errata]
+    return [
+        {"erratum": e.id, "word": SEVERITY_WORDS[what], "regime": e.regime}
+        for e, what in found
+        if what in (*FALSIFYING, "condition")
+    ]
+
+
+def _reading(reading: Any, target: Any) -> dict[str, Any]:
+    """What the scales guarantee if the text is read otherwise."""
+    from audit.accounting.profiles import scientific
+
+    rule = reading.profile.certified
+    return {
+        "name": reading.name,
+        "verdict": reading.verdict(target),
+        "delta_certified": scientific(rule.upper(target.epsilon), 6),
+        "exact": rule.exact,
+    }
 
 
 # ------------------------------------------------------------------------------------ the table for people
@@ -189,8 +248,23 @@ def _table(result: dict[str, Any]) -> None:
         for cells in rows:
             scales.add_row(*(escape(cell) for cell in cells))
         console.print(scales)
-    for line in _remarks(result["variants"]):
+    for line in (*_premises(result), *_remarks(result["variants"])):
         print(wrapped(line))
+
+
+def _premises(result: dict[str, Any]) -> list[str]:
+    """Which parameters were given, which assumed, which follow from the text: a scale is for these and no others."""
+    values, assumed = result["parameters"], result["assumed"]
+    given = ", ".join(f"{k} = {v}" for k, v in values.items() if k not in assumed)
+    guessed = ", ".join(f"{k} = {values[k]}" for k in assumed if values[k] is not None)
+    open_ = ", ".join(k for k in assumed if values[k] is None and k != "reach")
+    held = "; W holds the origin" if "reach" in assumed and values.get("D") is not None else ""
+    lines = (
+        ("for", given, ""),
+        ("assumed:", guessed + held, "; give yours"),
+        ("not given, the text's own choice:", open_, ""),
+    )
+    return [f"{head} {what}{tail}" for head, what, tail in lines if what]
 
 
 def _guarantee(row: dict[str, Any]) -> list[str]:
@@ -203,6 +277,11 @@ def _guarantee(row: dict[str, Any]) -> list[str]:
         "–" if delta is None else f"{sign} {delta}",
         "–" if ratio is None else f"{ratio:.4g}",
     ]
+
+
+def _told(reading: dict[str, Any]) -> str:
+    sign = "=" if reading["exact"] else "≤"
+    return f"{reading['name']}: {reading['verdict']}, δ at this ε {sign} {reading['delta_certified']}"
 
 
 def _scale_rows(variants: list[dict[str, Any]]) -> list[list[str]]:
@@ -228,7 +307,8 @@ def _remarks(variants: list[dict[str, Any]]) -> list[str]:
     """Rules and notes; what several variants share is said once."""
     said: dict[str, list[str]] = {}
     for row in variants:
-        for line in (row.get("rule"), *row["notes"]):
+        said_of_it = [f"by the record, {e['word']} ({e['erratum']}): {e['regime']}" for e in row.get("record", ())]
+        for line in (row.get("rule"), *row["notes"], *(_told(reading) for reading in row["readings"]), *said_of_it):
             if line:
                 said.setdefault(line, []).append(row["variant"])
     return [f"{', '.join(who)}: {line}" for line, who in said.items()]

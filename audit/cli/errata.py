@@ -8,6 +8,8 @@ import sys
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import date
+from importlib import metadata
 
 from rich import box
 from rich.console import Console
@@ -16,27 +18,33 @@ from rich.table import Table
 from rich.text import Text
 
 from audit.checks.framework import plain
-from audit.checks.results import inventory
+from audit.checks.results import inventory, read_record
+from audit.report.grades import SEVERITY_STYLES, SEVERITY_WORDS
+from audit.report.sheet import FORMATS, sheet, unshown
 from audit.runtime.errors import InputError, one_line
 from audit.runtime.suggest import LOOSELY, did_you_mean
 from audit.trace.links import CodeLink, code_links
 from reference.paper.inventory import Erratum
 from reference.paper.registry import Counterexample
 
-HELP = "list what the paper gets wrong; show one defect in full; replay its counterexample"
+HELP = "list what the paper gets wrong; show one defect in full; replay its counterexample; print a sheet"
 EXAMPLE = "dpso errata E3.1 --run"
-
-SEVERITY_STYLES = {"privacy": "bold red", "accuracy": "yellow", "typo": "dim"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("id", metavar="ID", nargs="?", help="an erratum, such as E3.1 (default: all of them)")
     parser.add_argument("--run", action="store_true", dest="replay", help="run the counterexample and show the numbers")
+    formats = [*FORMATS, "json"]
+    parser.add_argument(
+        "--format", choices=formats, help="all of them as a sheet for the authors, false statements first"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """List, show or replay; exit 1 if a counterexample does not reproduce."""
+    """List, show or replay, or print the sheet; exit 1 if a counterexample does not reproduce."""
+    if args.format:
+        return _sheet(args)
     chosen = _chosen(args.id)
     replays = replay_all(chosen, Console(stderr=True)) if args.replay else {}
     if args.json:
@@ -51,6 +59,20 @@ def run(args: argparse.Namespace) -> int:
     else:
         _list(chosen, Console())
     return 0 if all(replay.shown for replay in replays.values()) else 1
+
+
+def _sheet(args: argparse.Namespace) -> int:
+    if args.id or args.replay or args.json:
+        raise InputError(f"--format {args.format} prints the sheet of all errata: drop ID, --run and --json")
+    known, record = inventory(), read_record()
+    found = replay_all(unshown(known, record), Console(stderr=True))
+    more = {id: replayed.runs[0][1] for id, replayed in found.items() if replayed.shown}
+    made = sheet(known, record, f"dpso {metadata.version('dpso')}", date.today().isoformat(), more)
+    if args.format == "json":
+        print(json.dumps(made.to_json(), indent=1, ensure_ascii=False))
+    else:
+        print(FORMATS[args.format](made), end="")
+    return 0 if len(more) == len(found) else 1
 
 
 def _chosen(id: str | None) -> list[Erratum]:
@@ -128,7 +150,15 @@ def _to_json(erratum: Erratum, found: Replay | None) -> dict[str, object]:
             "error": found.error,
             "seconds": round(found.seconds, 3),
             "runs": [
-                {"code": code, "shown": bool(run.shown), "summary": run.summary, "numbers": _numbers(run.numbers)}
+                {
+                    "code": code,
+                    "shown": bool(run.shown),
+                    "summary": run.summary,
+                    "numbers": _numbers(run.numbers),
+                    "hypotheses": [asdict(hypothesis) for hypothesis in dict.fromkeys(run.hypotheses)],
+                    "bound": run.bound,
+                    "against": run.against,
+                }
                 for code, run in found.runs
             ],
         }
@@ -149,7 +179,7 @@ def _list(errata: list[Erratum], console: Console) -> None:
     table.add_column("where", overflow="fold", max_width=24)
     table.add_column("title", overflow="fold")
     for erratum in errata:
-        severity = Text(erratum.severity, style=SEVERITY_STYLES.get(erratum.severity, ""))
+        severity = Text(erratum.severity, style=SEVERITY_STYLES[erratum.severity])
         table.add_row(Text(erratum.id), severity, Text(_where(erratum)), Text(one_line(erratum.title)))
     console.print(table)
     console.print(f"{len(errata)} errata; dpso errata ID shows one, --run replays its counterexample", highlight=False)
@@ -162,18 +192,26 @@ def _where(erratum: Erratum) -> str:
 
 def _show(erratum: Erratum, console: Console) -> None:
     title = Text.assemble(
-        (erratum.id, "bold"), " ", (erratum.severity, SEVERITY_STYLES.get(erratum.severity, "")), f"  {erratum.title}"
+        (erratum.id, "bold"),
+        " ",
+        (SEVERITY_WORDS[erratum.severity], SEVERITY_STYLES[erratum.severity]),
+        f"  {erratum.title}",
     )
     console.print(title)
     first, last = erratum.tex
     place = f"{_where(erratum)} (TeX line{f' {first}' if first == last else f's {first} to {last}'})"
     for name, text in (
         ("where", place),
+        ("condition" if erratum.severity == "condition" else "regime", erratum.regime),
+        ("falsifies", one_line(", ".join(erratum.falsifies))),
+        ("stated", erratum.stated),
         ("printed", erratum.printed),
         ("corrected", erratum.corrected),
         ("cost", erratum.cost),
         ("affects", erratum.affects),
     ):
+        if not text:
+            continue
         table = Table.grid(padding=(0, 1))
         table.add_column(width=9, style="dim")
         table.add_column(overflow="fold")
@@ -189,6 +227,10 @@ def _show_replay(replays: Mapping[str, Replay], console: Console) -> None:
             console.print(Padding(Text(f"{one_line(code)}: {one_line(one.summary)}"), (0, 0, 0, 2)))
             for name, value in _numbers(one.numbers).items():
                 console.print(Text(one_line(f"    {name} = {f'{value:.6g}' if isinstance(value, float) else value}")))
+            for hypothesis in dict.fromkeys(one.hypotheses):
+                word = "meets" if hypothesis.holds else "DOES NOT MEET"
+                stated = f" ({hypothesis.stated})" if hypothesis.stated else ""
+                console.print(Text(one_line(f"    {word}: {hypothesis.text}{stated}")))
         if found.error:
             console.print(Text(f"  {one_line(found.error)}"))
     failed = [id for id, found in replays.items() if not found.shown]

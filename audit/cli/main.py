@@ -21,7 +21,7 @@ from audit.runtime.extras import remedy
 from audit.runtime.interrupts import INTERRUPTED
 from audit.runtime.suggest import did_you_mean
 
-ORDER = ("audit", "test", "sensitivity", "crosscheck", "trace", "errata", "calibrate", "vectors", "bench")
+ORDER = ("audit", "test", "sensitivity", "crosscheck", "trace", "errata", "prove", "calibrate", "vectors", "bench")
 """The subcommands, a module each, as `dpso --help` lists them."""
 
 FIRST_STEPS = """first steps:
@@ -111,6 +111,12 @@ def _misspelt(argv: Sequence[str], active: Parser) -> Iterator[str]:
             yield word
 
 
+def _mechanism(argv: Sequence[str]) -> str | None:
+    """What looks like MODULE:CALLABLE, where no option that takes an address or a label explains it."""
+    explained = {"--only", "--scheduler"} & set(argv)
+    return None if explained else next((word for word in argv if ":" in word), None)
+
+
 def _parse(argv: Sequence[str]) -> argparse.Namespace | None:
     """The options of the command that is named; None if help was all that was asked for. No other command is loaded."""
     if argv and argv[0] == "help":
@@ -127,6 +133,11 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace | None:
         raise InputError(f"{empty[0]}: -- is no value (see: {active.prog} --help)")  # argparse would drop it
     misspelt = list(_misspelt(argv, active))
     args, unknown = (None, misspelt) if misspelt else parser.parse_known_args(argv)
+    if unknown and argv[0] == "audit" and (named := _mechanism(argv[1:])):
+        raise InputError(
+            f"dpso audit checks the paper (--only {named} for one statement); to audit a mechanism: dpso test {named}"
+            " (see: dpso test --help)"
+        )
     if unknown:
         raise InputError(f"unknown argument {unknown[0]!r}{active.nearest(unknown[0])} (see: {active.prog} --help)")
     return args

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from audit.checks.results import inventory
+from audit.checks.results import inventory, read_record
 from audit.cli.checkout import checkout_module
 from audit.report import graph
 from audit.runtime.errors import InputError, wrapped
 from audit.runtime.files import write_atomically
 from audit.trace import paper_copy, proofs_map
+from audit.trace.consistency import contradictions
 from audit.trace.coverage import Traceability, trace
 from audit.trace.links import checkout
 from audit.trace.show import describe, show
@@ -30,11 +31,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", nargs="?", metavar="ID", help=f"{what} (reference.convex.oracle:oracle, FILE.py:LINE)")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument(
-        "--check", action="store_true", help="compare proofs_map.md and quoted numbers, in a checkout; 1 if stale"
+        "--check", action="store_true", help="in a checkout: is anything stale, does anything contradict? 1 if so"
     )
-    mode.add_argument("--write", action="store_true", help="in a checkout: write proofs_map.md")
+    mode.add_argument(
+        "--write",
+        action="store_true",
+        help="in a checkout: write proofs_map.md, and renew what README quotes",
+    )
     parser.add_argument("--paper", type=Path, metavar="FILE.tex", help="compare a copy of the paper; 1 if it differs")
-    parser.add_argument("--graph", type=Path, metavar="FILE.svg", help="draw what leans on what")
+    parser.add_argument("--graph", type=Path, metavar="FILE.svg", help="draw what depends on what")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -71,10 +76,15 @@ def _check(links: Traceability) -> Answer:
     path = proofs_map.path()
     committed = path.read_text(encoding="utf-8") if path.is_file() else ""
     stale = proofs_map.stale_rows(committed, proofs_map.render(links))
-    quotes = checkout_module("docs.markers", "dpso trace --check recomputes quoted numbers").quotes_in(path.parent)
+    markers = checkout_module("docs.markers", "dpso trace --check recomputes quoted numbers")
+    quotes = markers.quotes_in(path.parent)
     print(f"recomputing {len(quotes)} quoted numbers", file=sys.stderr)
     numbers = [problem for quote in quotes if (problem := quote.problem())]
-    problems = links.problems()
+    problems = [*links.problems(), *contradictions(links.inventory, read_record(), links.checks)]
+    problems += markers.unfounded_in(path.parent)
+    problems += filter(
+        None, [checkout_module("docs.readme", "dpso trace --check compares README.md").problem(path.parent)]
+    )
     lines = [*stale, *numbers, *problems]
     if stale:
         lines.append(f"{path.name} is stale in {len(stale)} rows: dpso trace --write, then look at what changed")
@@ -93,7 +103,9 @@ def _write(links: Traceability) -> Answer:
     text = proofs_map.render(links)
     write_atomically(path, text)
     rows = proofs_map.stale_rows(before, text)
-    return 0, {"written": path.name, "rows": rows}, [*rows, f"{path.name}: {len(rows)} rows changed"]
+    renewed = checkout_module("docs.markers", "dpso trace --write renews quoted counts").renew(path.parent)
+    lines = [*rows, f"{path.name}: {len(rows)} rows changed", *(f"{name}: renewed" for name in renewed)]
+    return 0, {"written": path.name, "rows": rows, "renewed": renewed}, lines
 
 
 def _paper(known: Inventory, path: Path) -> Answer:

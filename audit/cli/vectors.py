@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import gzip
+import io
 import json
 import sys
+import tarfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +28,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("list", "check", "export"),
         help="list (default), check, or export",
     )
-    parser.add_argument("what", nargs="?", metavar="ALGORITHM|DIR", help="list: an algorithm; export: a folder")
+    parser.add_argument(
+        "what", nargs="?", metavar="ALGORITHM|DIR", help="list: an algorithm; export: a folder, or FILE.tar.gz"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -87,13 +93,18 @@ def _against_the_schema() -> list[str]:
 def _check(args: argparse.Namespace) -> int:
     if args.what is not None:
         raise InputError(f"dpso vectors check takes no argument, got {args.what!r}")
+    from reference import vectors
     from reference.vectors.generate import problems
 
     found = _against_the_schema() + problems(lambda name: print(f"computed {name}", file=sys.stderr))
     if args.json:
         print(json.dumps({"sound": not found, "problems": found}, indent=1, ensure_ascii=False))
     else:
-        print("\n".join(found) if found else "all vectors are sound: schema, manifest, reference")
+        print(
+            "\n".join(found)
+            if found
+            else f"all vectors are sound: schema, manifest, reference; root hash {vectors.root()}"
+        )
     return 1 if found else 0
 
 
@@ -101,17 +112,35 @@ def _export(args: argparse.Namespace) -> int:
     from reference import vectors
 
     if args.what is None:
-        raise InputError("dpso vectors export needs a folder: dpso vectors export DIR")
-    folder = Path(args.what)
+        raise InputError("dpso vectors export needs a folder or an archive: dpso vectors export DIR, or FILE.tar.gz")
+    place = Path(args.what)
     names = [*vectors.SHIPPED, *(vectors.file_name(d["algorithm"], d["variant"]) for d in _documents())]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in names:
-            (folder / name).write_bytes(vectors.read(name))
+        if place.name.endswith(".tar.gz"):
+            place.write_bytes(archive(names))
+        else:
+            place.mkdir(parents=True, exist_ok=True)
+            for name in names:
+                (place / name).write_bytes(vectors.read(name))
     except OSError as error:
         raise InputError(f"cannot write to {args.what}: {error.strerror or error}") from None
     if args.json:
-        print(json.dumps({"folder": str(folder), "files": names}, indent=1))
+        told = {"folder": str(place), "files": names, "version": vectors.VERSION, "root": vectors.root()}
+        print(json.dumps(told, indent=1))
     else:
-        print(f"{len(names)} files in {folder}")
+        print(f"{len(names)} files in {place}, version {vectors.VERSION}, root hash {vectors.root()}")
     return 0
+
+
+def archive(names: Sequence[str]) -> bytes:
+    """A release archive: the same bytes wherever it is made (no times, owners or modes of this machine)."""
+    from reference import vectors
+
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name in sorted(names):
+            content = vectors.read(name)
+            entry = tarfile.TarInfo(f"dpso-vectors-{vectors.VERSION}/{name}")
+            entry.size, entry.mode = len(content), 0o644
+            tar.addfile(entry, io.BytesIO(content))
+    return gzip.compress(packed.getvalue(), mtime=0)
