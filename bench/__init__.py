@@ -5,5 +5,16 @@ Figures are ratios measured in one run where that is possible, because machines 
 What may not enter: a number that is not measured.
 """
 
-NAMES = ("accounting", "auditor", "constants", "fast", "foreign", "numbers", "resilience")
+NAMES = (
+    "accounting",
+    "auditor",
+    "claims",
+    "constants",
+    "fast",
+    "foreign",
+    "guarantees",
+    "numbers",
+    "power",
+    "resilience",
+)
 """The benchmarks; the other modules are what they share."""

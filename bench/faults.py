@@ -28,7 +28,7 @@ from audit.runtime.store import NAME
 ROOT = Path(audit.__file__).parent.parent
 LIMIT = 120.0
 """Seconds after which a run counts as stuck: an undisturbed one takes three, and twenty on a machine under load."""
-SMALL = 2**16
+SMALL = 2**15
 """Bytes of a disk that an empty store and some records fit on, but not all of a run (80 kB with its journal)."""
 SMALL_FILE = 48
 """The same as a limit on the size of a file, in the shell's blocks of 512 bytes (an empty store takes 40)."""

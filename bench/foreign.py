@@ -3,7 +3,15 @@
 For every specimen of `bench.specimens`, over 20 seeds: the tool that finds it (a lint, the replay, or the test; the
 lints and the replay come first, the test starts when they are silent) and the largest number of calls that took, both
 sides together. Then every finding on the repaired twins and on the correct mechanisms of the zoo, over 20 seeds each,
-which should be none. Then the processor time of lints and capture against 1000 bare calls of one millisecond.
+which should be none. Parts, each of which can be measured (and recorded) on its own:
+
+- `bugs`: the specimens, as said;
+- `false`: findings of the lints on the twins, the correct zoo, and mechanisms that are easily suspected;
+- `verdicts`: whole audits of the same, with their lints;
+- `search`: the specimens that break their claim, given an example in place of a pair;
+- `overhead`: processor time of lints and capture against 1000 bare calls of one millisecond;
+- `textbook`: transcripts of textbook compositions against their exact ε (`bench.textbook`);
+- `shares`: what worst-case transcripts of the paper's algorithms spend of the certified ε (`bench.transcripts`).
 
 `DPSO_BENCH=quick` measures two seeds.
 """
@@ -14,8 +22,8 @@ import os
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,18 +32,28 @@ from audit.auditor.api import audit_dp
 from audit.auditor.lints.look import inspected
 from audit.auditor.lints.preflight import PREFLIGHT_CALLS, after_run
 from audit.auditor.lints.rules import Allowance, Inspection, enough_calls, inspect
+from audit.auditor.search.neighbours import Space
 from audit.auditor.targets.run import Run
 from audit.auditor.targets.sampling import TEST, BlockName, CallableTarget, Pair, draw_block
-from audit.auditor.terms.claim import Claim
+from audit.auditor.terms.claim import Epsilon
 from audit.auditor.terms.options import Code
-from bench.specimens import Make, Specimen, specimens
+from audit.auditor.terms.result import AuditResult
+from bench.specimens import Make, Specimen, innocents, specimens
+from bench.textbook import compared
+from bench.transcripts import shares
 from bench.zoo import entries
 
 HELP = "bugs of real optimisers: found by which tool, within how many calls; false findings; overhead"
 
+Progress = Callable[[str], None]
+
 SEEDS = 20
 MOST_CALLS = 1000
 OVERHEAD_TARGET = 0.2
+SEARCH_SECONDS = 60.0
+VERDICT_SAMPLES = 1000
+VERDICT_CONFIDENCE = 1 - 1e-6
+"""Of audits of what is correct: a false alarm in a thousand of them has a chance of 1e-3 at most."""
 REPLAY_KINDS = frozenset(
     {"sensitivity", "composition", "shared-noise", "unnoised-path", "data-dependent-scale", "data-dependent-noise"}
 )
@@ -43,43 +61,86 @@ REMARKS = frozenset({"global-state"})
 """Findings that state a fact about a correct mechanism."""
 
 
-def run(progress: Callable[[str], None], **options: Any) -> dict[str, Any]:
-    """Measure. Options: seeds, names, overhead (keywords of `overhead`)."""
-    seeds = options.get("seeds", 2 if os.environ.get("DPSO_BENCH") == "quick" else SEEDS)
-    names = options.get("names")
-    rows, false = [], []
+def run(progress: Callable[[str], None], parts: Sequence[str] = (), **options: Any) -> dict[str, Any]:
+    """Measure the parts (default: all). Options: seeds, names, overhead (keywords of `overhead`)."""
+    quick = os.environ.get("DPSO_BENCH") == "quick"
+    chosen = {"seeds": 2 if quick else SEEDS, "names": None, "overhead": {}, **options}
+    result: dict[str, Any] = {"seeds": chosen["seeds"], "target": OVERHEAD_TARGET}
+    for part in parts or PARTS:
+        progress(f"part {part}")
+        result[part] = PARTS[part](chosen, progress)
+    return result
+
+
+def _bugs(options: Mapping[str, Any], progress: Progress) -> list[dict[str, Any]]:
+    rows = []
     for specimen in specimens():
-        if names and specimen.name not in names:
-            continue
-        progress(specimen.name)
-        rows.append(caught(specimen, seeds))
-        false.append({"name": f"{specimen.name}, repaired", "findings": dict(_twin(specimen, seeds))})
-    for entry in entries():
-        if entry.correct and not names:
-            progress(f"zoo: {entry.name}")
-            counts = Counter(
-                kind
-                for seed in range(seeds)
-                for kind in _kinds(
-                    inspect_alone(
-                        entry.mechanism,
-                        entry.dataset,
-                        entry.neighbour,
-                        epsilon=entry.epsilon,
-                        delta=entry.delta,
-                        seed=seed,
-                    )
-                )
+        if not options["names"] or specimen.name in options["names"]:
+            progress(specimen.name)
+            rows.append(caught(specimen, options["seeds"]))
+    return rows
+
+
+@dataclass(frozen=True)
+class Correct:
+    """A mechanism that keeps its claim on this pair."""
+
+    name: str
+    mechanism: Callable[..., Any]
+    dataset: Any
+    neighbour: Any
+    epsilon: float
+    delta: float
+    relation: str = "replace-one"
+    make: Make | None = None
+
+
+def correct(names: Sequence[str] | None = None) -> list[Correct]:
+    """The repaired twins, the correct mechanisms of the zoo, and those that are easily suspected."""
+    found = [
+        Correct(
+            f"{s.name}, repaired", s.repaired(s.epsilon), s.dataset, s.neighbour, s.epsilon, s.delta, s.relation,
+            s.repaired,
+        )
+        for s in specimens()
+        if not names or s.name in names
+    ]  # fmt: skip
+    if not names:
+        zoo = [e for e in entries() if e.correct]
+        found += [Correct(e.name, e.mechanism, e.dataset, e.neighbour, e.epsilon, e.delta, "any") for e in zoo]
+        found += [Correct(i.name, i.mechanism, i.dataset, i.neighbour, i.epsilon, i.delta) for i in innocents()]
+    return found
+
+
+def _false(options: Mapping[str, Any], progress: Progress) -> list[dict[str, Any]]:
+    """Findings of the lints on what is correct, by kind."""
+    rows = []
+    for c in correct(options["names"]):
+        progress(c.name)
+        counts: Counter[str] = Counter()
+        for seed in range(options["seeds"]):
+            seen = inspect_alone(
+                c.mechanism, c.dataset, c.neighbour, epsilon=c.epsilon, delta=c.delta, seed=seed, make=c.make
             )
-            false.append({"name": entry.name, "findings": dict(counts)})
-    progress("overhead at 1 ms a call")
-    return {
-        "seeds": seeds,
-        "rows": rows,
-        "false": false,
-        "overhead": overhead(**options.get("overhead", {})),
-        "target": OVERHEAD_TARGET,
-    }
+            counts.update(_kinds(seen))
+        rows.append({"name": c.name, "findings": dict(counts)})
+    return rows
+
+
+def _verdicts(options: Mapping[str, Any], progress: Progress) -> list[dict[str, Any]]:
+    """Verdicts of whole audits of what is correct."""
+    rows = []
+    for c in correct(options["names"]):
+        progress(c.name)
+        counts: Counter[str] = Counter(
+            audit_dp(
+                c.mechanism, c.dataset, c.neighbour, epsilon=c.epsilon, delta=c.delta, neighbours=c.relation,
+                samples=VERDICT_SAMPLES, confidence=VERDICT_CONFIDENCE, seed=seed, make=c.make,
+            ).verdict
+            for seed in range(options["seeds"])
+        )  # fmt: skip
+        rows.append({"name": c.name, "verdicts": dict(counts)})
+    return rows
 
 
 def _kinds(inspection: Inspection) -> set[str]:
@@ -99,7 +160,7 @@ def inspect_alone(
     timeout: float | None = 60.0,
 ) -> Inspection:
     """The lints without an audit around them, and what was noticed while the mechanism ran."""
-    claim, target = Claim(epsilon, delta), CallableTarget(mechanism, None, timeout)
+    claim, target = Epsilon(epsilon, delta), CallableTarget(mechanism, None, timeout)
     allowance = Allowance(enough_calls(claim) if calls is None else calls)
     seen = inspect(target, Pair(dataset, neighbour), claim, allowance, seed=seed, make=make)
     noticed = [f for f in after_run(target) if f.kind not in {g.kind for g in seen.findings}]
@@ -117,10 +178,6 @@ def look(specimen: Specimen, make: Make, seed: int) -> Inspection:
         make=make,
         seed=seed,
     )
-
-
-def _twin(specimen: Specimen, seeds: int) -> Counter[str]:
-    return Counter(kind for seed in range(seeds) for kind in _kinds(look(specimen, specimen.repaired, seed)))
 
 
 def caught(specimen: Specimen, seeds: int) -> dict[str, Any]:
@@ -159,7 +216,7 @@ def find(specimen: Specimen, seed: int, most: int = MOST_CALLS) -> tuple[str, in
     target = CallableTarget(make(specimen.epsilon), timeout=60.0)
     pair = Pair(specimen.dataset, specimen.neighbour)
     epsilon, delta = specimen.epsilon, specimen.delta
-    found = inspected(Run(target, Claim(epsilon, delta), Code(make=make), seed=seed, draws=most, pairs=[pair]))
+    found = inspected(Run(target, Epsilon(epsilon, delta), Code(make=make), seed=seed, draws=most, pairs=[pair]))
     hit = {f.kind for f in [*found, *after_run(target)]} & specimen.kinds
     if hit:
         return ("replay" if hit <= REPLAY_KINDS else "lint"), calls[0]
@@ -176,6 +233,43 @@ def find(specimen: Specimen, seed: int, most: int = MOST_CALLS) -> tuple[str, in
         lints=False,
     )
     return ("test" if result.violated else "nothing"), calls[0]
+
+
+def example_like(specimen: Specimen) -> Any:
+    """A dataset that gives the form of a specimen's and nothing of its pair: varied numbers in [0, 1], unit rows."""
+    rng, data = np.random.default_rng(3), specimen.dataset
+    if isinstance(data, tuple):
+        signs = np.where(np.arange(len(data[1])) % 2 == 0, 1.0, -1.0)
+        return rng.uniform(0, 1, size=data[0].shape), signs
+    return np.eye(data.shape[1])[:4] if data.ndim == 2 else rng.uniform(0, 1, size=len(data))
+
+
+def searched(specimen: Specimen, make: Make, seed: int, samples: int = 20_000) -> AuditResult:
+    """An audit that is given an example in place of a pair."""
+    space = Space(like=example_like(specimen), relation=specimen.relation)
+    return audit_dp(
+        make(specimen.epsilon),
+        space,
+        neighbours="search",
+        epsilon=specimen.epsilon,
+        delta=specimen.delta,
+        samples=samples,
+        seconds=SEARCH_SECONDS,
+        seed=seed,
+    )
+
+
+def search_rows(progress: Callable[[str], None], names: Sequence[str] | None, seed: int = 1) -> list[dict[str, Any]]:
+    """For each bug that breaks its claim, and its twin: the verdict of a search, and the seconds it took."""
+    rows = []
+    for specimen in specimens():
+        if specimen.broken and (not names or specimen.name in names):
+            progress(f"search: {specimen.name}")
+            bug, twin = (searched(specimen, make, seed) for make in (specimen.make, specimen.repaired))
+            rows.append(
+                {"name": specimen.name, "verdict": bug.verdict, "seconds": round(bug.seconds, 1), "twin": twin.verdict}
+            )
+    return rows
 
 
 def _busy(rng: np.random.Generator, answer: float) -> float:
@@ -211,7 +305,7 @@ def overhead(calls: int = MOST_CALLS, repeats: int = 3) -> dict[str, float]:
     def watched(mechanism: Callable[..., Any], epsilon: float) -> float:
         begun = time.process_time()
         target, pair = CallableTarget(mechanism, timeout=60.0), Pair([0.0], [1.0])
-        inspected(Run(target, Claim(epsilon), draws=calls, pairs=[pair]))
+        inspected(Run(target, Epsilon(epsilon), draws=calls, pairs=[pair]))
         draw_block(target, pair, BlockName(0, TEST, 0, 0), calls)
         return time.process_time() - begun
 
@@ -221,28 +315,97 @@ def overhead(calls: int = MOST_CALLS, repeats: int = 3) -> dict[str, float]:
     }
 
 
+PARTS: dict[str, Callable[[Mapping[str, Any], Progress], Any]] = {
+    "bugs": _bugs,
+    "false": _false,
+    "verdicts": _verdicts,
+    "search": lambda options, progress: search_rows(progress, options["names"]),
+    "overhead": lambda options, _: overhead(**options["overhead"]),
+    "textbook": lambda options, progress: [] if options["names"] else compared(progress, options["seeds"]),
+    "shares": lambda options, progress: [] if options["names"] else shares(progress),
+}
+
+
+def _search_line(rows: Sequence[dict[str, Any]]) -> str:
+    """How many bugs a search finds."""
+    found = [row for row in rows if row["verdict"] in ("violated", "suspect")]
+    missed = ", ".join(row["name"] for row in rows if row not in found) or "none"
+    alarms = sum(row["twin"] in ("violated", "suspect") for row in rows)
+    slowest = max((row["seconds"] for row in rows), default=0.0)
+    return (
+        f"Without a pair, from an example: {len(found)} of {len(rows)} found in at most {slowest:g} s each (missed:"
+        f" {missed}); repaired twins called violated or suspect: {alarms}."
+    )
+
+
+def _verdict_line(rows: Sequence[dict[str, Any]], seeds: int) -> str:
+    """How many audits of correct mechanisms end badly."""
+    wrong = [f"{r['name']}: {r['verdicts']}" for r in rows if r["verdicts"].keys() & {"violated", "suspect", "error"}]
+    how = f"{VERDICT_SAMPLES} draws a side, confidence {VERDICT_CONFIDENCE:.6f}, {seeds} seeds each"
+    return (
+        f"Whole audits of {len(rows)} repaired or correct mechanisms ({how}) that end violated, suspect or in an error:"
+        f" {len(wrong)} mechanisms" + (f" ({'; '.join(wrong)})" if wrong else ".")
+    )
+
+
+def _textbook_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Transcripts against exact values."""
+    if not rows:
+        return []
+    lines = [
+        "",
+        "| composition | δ | exact ε | ε of the transcript | error: median | largest | runs | limit above |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for r in rows:
+        errors = f"{100 * r['error']:.2f} % | {100 * r['largest']:.2f} %"
+        values = f"{r['exact']:.4f} | {r['found']:.4f}"
+        lines.append(f"| {r['name']} | {r['delta']:g} | {values} | {errors} | {r['runs']} | {r['above']} |")
+    return lines
+
+
+def _share_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """What worst-case transcripts spend of the certified ε."""
+    if not rows:
+        return []
+    lines = [
+        "",
+        "| tight variant | δ | ε of the transcript | certified ε | share | what is left |",
+        "|---|---|---|---|---|---|",
+    ]
+    for r in rows:
+        found = f"{r['measured']:.4f} | {r['certified']:.4f} | {r['share']:.3f}"
+        lines.append(f"| {r['name']} | {r['delta']:g} | {found} | {r['left']} |")
+    return lines
+
+
 def render(result: dict[str, Any]) -> str:
     """Markdown: the bugs, the false findings, the overhead."""
-    seeds = result["seeds"]
+    seeds = result.get("seeds", 0)
     lines = [
         "| bug | claimed ε | true ε | found | by | calls, median | calls, most |",
         "|---|---|---|---|---|---|---|",
     ]
-    for row in result["rows"]:
+    for row in result.get("bugs", result.get("rows", [])):
         true = "∞" if row["true"] is None else f"{row['true']:.3g}"
         by = ", ".join(tool for tool in ("lint", "replay", "test") if row["by"].get(tool))
         lines.append(
             f"| {row['about']} | {row['claim']:g} | {true} | {row['found']}/{seeds} | {by} | {row['calls']} |"
             f" {row['most_calls']} |"
         )
-    alarms = [f"{row['name']}: {row['findings']}" for row in result["false"] if row["findings"]]
-    count = sum(sum(row["findings"].values()) for row in result["false"])
+    alarms = [f"{row['name']}: {row['findings']}" for row in result.get("false", []) if row["findings"]]
+    count = sum(sum(row["findings"].values()) for row in result.get("false", []))
     lines += [
         "",
-        f"False findings on {len(result['false'])} repaired or correct mechanisms, {seeds} seeds each: {count}"
+        f"False findings on {len(result.get('false', []))} repaired or correct mechanisms, {seeds} seeds each: {count}"
         + (f" ({'; '.join(alarms)})" if alarms else "."),
-        f"Lints and capture on top of {MOST_CALLS} calls of 1 ms: "
-        + ", ".join(f"{name} {100 * cost:.1f} %" for name, cost in result["overhead"].items())
-        + f" (target ≤ {100 * result['target']:.0f} %).",
     ]
+    lines += [_verdict_line(result["verdicts"], seeds)] if result.get("verdicts") else []
+    lines += [_search_line(result["search"])] if result.get("search") else []
+    if "overhead" in result:
+        costs = ", ".join(f"{name} {100 * cost:.1f} %" for name, cost in result["overhead"].items())
+        target = f"(target ≤ {100 * result['target']:.0f} %)"
+        lines.append(f"Lints and capture on top of {MOST_CALLS} calls of 1 ms: {costs} {target}.")
+    lines += _textbook_lines(result.get("textbook", []))
+    lines += _share_lines(result.get("shares", []))
     return "\n".join(lines)

@@ -280,6 +280,8 @@ def _calibrate(rng: random.Random) -> Case:
         L1=TEXT_NUMBERS,
         D=TEXT_NUMBERS,
         p=TEXT_NUMBERS,
+        reach=TEXT_NUMBERS,
+        numbers=("float64", "mp15", "mp40", "exact", "mp2", "x"),
         json=None,
     )
     return Case(("calibrate", name, *fixed, *extra, *options(rng, variant=("all", "tight", "x"), noise=("best", "x"))))
@@ -501,7 +503,7 @@ class Sandbox:
         return complaint
 
     def _complaint(self, code: Any, out: str, err: str, case: Case) -> str | None:
-        if code not in (0, 1, 2):
+        if code not in (0, 1, 2, 3):
             return f"ended with {code}"
         if any(line.startswith("Traceback (most recent") or "internal error" in line for line in err.splitlines()):
             return f"shows {err[-300:]!r}"

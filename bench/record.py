@@ -1,5 +1,4 @@
-"""Results of benchmarks that README.md and docs/measured.md show: kept as JSON, rendered between two markers, compared
-by a test.
+"""Results of benchmarks that the pages of docs/ show: kept as JSON, rendered between two markers, compared by a test.
 
 A table stands between `<!-- bench: NAME -->` and `<!-- /bench -->` and is exactly what the benchmark's `render` makes
 of `results/NAME.json` (with `<!-- bench: NAME headline -->` what its `headline` makes); `dpso bench NAME --record`
@@ -40,8 +39,8 @@ def blocks(text: str) -> dict[str, str]:
 
 
 def pages(readme: Path) -> list[Path]:
-    """The pages with tables: the README, and the one beside it that has the longer ones."""
-    return [page for page in (readme, readme.parent / "docs" / "measured.md") if page.exists()]
+    """The pages that may have tables: the README, and those of the folder `docs` beside it."""
+    return [page for page in (readme, *sorted((readme.parent / "docs").glob("**/*.md"))) if page.exists()]
 
 
 def record(name: str, result: Any, readme: Path) -> None:
@@ -54,4 +53,6 @@ def record(name: str, result: Any, readme: Path) -> None:
         return match[1] + table + match[4]
 
     for page in pages(readme):
-        write_atomically(page, _BLOCK.sub(renewed, page.read_text(encoding="utf-8")))
+        before = page.read_text(encoding="utf-8")
+        if (after := _BLOCK.sub(renewed, before)) != before:
+            write_atomically(page, after)

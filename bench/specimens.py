@@ -10,6 +10,7 @@ the finding is all there is.
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -571,4 +572,121 @@ def _optimiser_specimens() -> list[Specimen]:
             neighbour=NOTHING,
             twin_epsilon=tight.true_epsilon(),
         ),
+    ]
+
+
+# ------------------------------------------------------------------------------------- correct, and easily suspected
+
+
+@dataclass(frozen=True)
+class Innocent:
+    """A correct mechanism that looks suspicious: its noise is shaped by other draws, or its scale by the data."""
+
+    name: str
+    mechanism: Mechanism
+    dataset: Any
+    neighbour: Any
+    epsilon: float = 1.0
+    delta: float = 0.0
+
+
+def spherical(data: Array, rng: np.random.Generator) -> Array:
+    """Density ∝ e^{−‖x‖}: exactly 1-DP for differences of norm 1."""
+    direction = rng.normal(size=3)
+    return np.asarray(data + direction / np.linalg.norm(direction) * rng.gamma(3, 1.0))
+
+
+def mixture(data: list[float], rng: np.random.Generator) -> float:
+    """√(2E)·Z has a Laplace law."""
+    return float(data[0] + np.sqrt(2 * rng.exponential()) * rng.normal())
+
+
+def mixture_scale(data: list[float], rng: np.random.Generator) -> float:
+    """The same, the scale handed to the draw."""
+    return float(data[0] + rng.normal(0, np.sqrt(2 * rng.exponential())))
+
+
+def global_mixture(data: list[float], _rng: np.random.Generator) -> float:
+    """The same from Python's own generator."""
+    return float(data[0] + (2 * random.expovariate(1.0)) ** 0.5 * random.gauss(0, 1))
+
+
+def plain_mixture(data: list[float], rng: np.random.Generator) -> float:
+    """The same with a square root that numpy does not see."""
+    return float(data[0] + math.sqrt(2 * rng.exponential()) * rng.standard_normal())
+
+
+def student(data: list[float], rng: np.random.Generator) -> float:
+    """A normal number over the root of a later draw: Student's law, on whose scale 6 a step of 1 costs 0.19."""
+    return float(data[0] + 6 * rng.standard_normal() / math.sqrt(rng.chisquare(3) / 3))
+
+
+def difference(data: list[float], rng: np.random.Generator) -> float:
+    """Two exponential draws, one after the other, make a Laplace draw."""
+    return float(data[0] + rng.exponential() - rng.exponential())
+
+
+def logistic(data: list[float], rng: np.random.Generator) -> float:
+    """Two noisy scores of which the difference is published: two Gumbel draws make a logistic one."""
+    return float((data[0] + rng.gumbel()) - rng.gumbel())
+
+
+def shares(data: list[float], rng: np.random.Generator) -> float:
+    """Ten parties add their share of the noise, one after the other."""
+    total = data[0]
+    for _ in range(10):
+        total = total + rng.normal(0, 4.9 / math.sqrt(10))
+    return float(total)
+
+
+def threshold(data: list[float], rng: np.random.Generator) -> int:
+    """Gaussian noise on an answer of which only the sign is published: randomised response with ε = 0.81."""
+    return int(data[0] - 0.5 + rng.normal() > 0)
+
+
+def shuffled(data: list[float], rng: np.random.Generator) -> list[float]:
+    """Each of 50 people adds Laplace noise worth 1.2 themselves, then all answers are shuffled.
+
+    (1, 0.01)-DP: let ℓ be the ratio of the densities at one answer, between e^−1.2 and e^1.2. That of the shuffled
+    answers is the mean L of 50 independent ℓ, whose mean is 1. By Hoeffding's inequality P(L < 1/e) ≤ 0.013, and there
+    1 − eL ≤ 0.19; P(L > e + t) is below e^−32 for all t ≥ 0.
+    """
+    answers = [x + rng.laplace(0, 1 / 1.2) for x in data]
+    rng.shuffle(answers)
+    return answers
+
+
+def smooth(data: list[float], rng: np.random.Generator) -> float:
+    """The median with Cauchy noise on a smooth scale (Nissim, Raskhodnikova, Smith 2007)."""
+    x = np.sort(np.clip(data, 0, 1))
+    n, m = len(x), len(x) // 2
+    full = np.concatenate([np.zeros(n), x, np.ones(n)])
+    gaps = [max(full[n + m + t] - full[n + m + t - k - 1] for t in range(k + 2)) for k in range(n)]
+    scale = max(np.exp(-k / 6) * gap for k, gap in enumerate(gaps))
+    return float(x[m] + 6 * scale * rng.standard_cauchy())
+
+
+def single(data: list[float], rng: np.random.Generator) -> np.float32:
+    """Laplace noise in 32 bits, as torch and jax draw it."""
+    return np.float32(np.float32(data[0]) + np.float32(rng.laplace()))
+
+
+def innocents() -> list[Innocent]:
+    """All of them; names are unique."""
+    axis = np.array([1.0, 0.0, 0.0])
+    scores = [0.1, 0.2, 0.5, 0.8, 0.9]
+    return [
+        Innocent("spherical", spherical, np.zeros(3), axis),
+        Innocent("mixture", mixture, [0.0], [1.0]),
+        Innocent("mixture-scale", mixture_scale, [0.0], [1.0]),
+        Innocent("global-mixture", global_mixture, [0.0], [1.0]),
+        Innocent("plain-mixture", plain_mixture, [0.0], [1.0]),
+        Innocent("student", student, [0.0], [1.0]),
+        Innocent("exponential-difference", difference, [0.0], [1.0]),
+        Innocent("gumbel-difference", logistic, [0.0], [1.0]),
+        Innocent("noise-in-shares", shares, [0.0], [1.0], 1.0, DELTA),
+        Innocent("threshold", threshold, [0.0], [1.0]),
+        Innocent("shuffled", shuffled, [0.0] * 50, [1.0] + [0.0] * 49, 1.0, 0.01),
+        Innocent("smooth-sensitivity", smooth, scores, [0.1, 0.2, 1.0, 0.8, 0.9]),
+        Innocent("32-bit-laplace", single, [0.0], [1.0]),
     ]

@@ -22,7 +22,7 @@ RADIUS = np.linspace(-60, 60, 24_001)
 # ------------------------------------------------------------------------------------------------- noisy max
 
 
-def _argmax_mass(scores: Array, scale: float) -> Array:
+def argmax_mass(scores: Array, scale: float) -> Array:
     """P(argmax of scores + Laplace(scale) noise = i), by quadrature over the winning value."""
     x = np.linspace(scores.min() - 40 * scale, scores.max() + 40 * scale, 40_001)
     mass = []
@@ -220,7 +220,7 @@ def entries() -> list[Entry]:
             _noisy_max(2.0),
             *FIVE,
             1.0,
-            lambda: discrete(_argmax_mass(FIVE[0], 2.0), _argmax_mass(FIVE[1], 2.0)),
+            lambda: discrete(argmax_mass(FIVE[0], 2.0), argmax_mass(FIVE[1], 2.0)),
             position(numbers),
             best_peer=0.72,
         ),
@@ -230,7 +230,7 @@ def entries() -> list[Entry]:
             _noisy_max(0.5),
             *FIVE,
             1.0,
-            lambda: discrete(_argmax_mass(FIVE[0], 0.5), _argmax_mass(FIVE[1], 0.5)),
+            lambda: discrete(argmax_mass(FIVE[0], 0.5), argmax_mass(FIVE[1], 0.5)),
             position(numbers),
             best_peer=2.22,
         ),
