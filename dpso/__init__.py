@@ -11,48 +11,69 @@ from dpso import _own
 
 if TYPE_CHECKING:
     from audit import (
+        GDP,
+        RDP,
+        ZCDP,
         AuditResult,
         Budget,
         Code,
+        Epsilon,
         Execution,
         Finding,
         GridResult,
         NamedPair,
+        Profile,
         SearchResult,
         Space,
+        TradeOff,
         assert_dp,
         audit_dp,
         audit_grid,
+        audit_one_run,
         audit_oracle,
+        audit_outputs,
+        audit_scores,
         audit_sensitivity,
         estimator,
         in_interpreter,
         neighbour_pairs,
         pairs,
+        with_canaries,
     )
 
-__all__ = [
+__all__ = [  # noqa: RUF022 - in the order of `sorted`
     "AuditResult",
     "Budget",
     "Code",
+    "Epsilon",
     "Execution",
     "Finding",
+    "GDP",
     "GridResult",
     "NamedPair",
+    "Profile",
+    "RDP",
     "SearchResult",
     "Space",
+    "TradeOff",
+    "ZCDP",
     "assert_dp",
     "audit_dp",
     "audit_grid",
+    "audit_one_run",
     "audit_oracle",
+    "audit_outputs",
+    "audit_scores",
     "audit_sensitivity",
     "estimator",
     "in_interpreter",
     "neighbour_pairs",
     "pairs",
+    "with_canaries",
 ]
 
-if not _own.is_command():  # the command puts the search path right before it looks
+# The command puts the search path right before it looks; a plugin looks when a name is asked for.
+if not (_own.is_command() or _own.is_plugin()):
     _own.refuse_hidden()
 
 

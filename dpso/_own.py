@@ -37,6 +37,11 @@ def is_command() -> bool:
     return sys.argv[:1] == ["-m"] or Path(sys.argv[0] if sys.argv else "").stem == "dpso"
 
 
+def is_plugin() -> bool:
+    """Is this process pytest, which loads `dpso.pytest_plugin` before it knows whether any test needs it?"""
+    return "_pytest.config" in sys.modules
+
+
 def search_own_first() -> None:
     """Put the working folder last on the search path, so that its modules are found but hide none of ours."""
     here = Path.cwd()
