@@ -1,4 +1,4 @@
-"""Draw the figures of docs/tour.md: python -m docs.make_tour [--check]
+"""Draw the figures of docs/tour.md, and those of the README: python -m docs.make_tour [--check]
 
 Writes docs/figures/*.svg, the same bytes on every machine (no dates, no random ids, rounded coordinates); with --check
 it compares instead and leaves with 1 if a figure is stale. Data come from the functions behind the quoted numbers
@@ -16,6 +16,8 @@ from audit.accounting.accountants import account
 from audit.checks.framework import Figure, Role
 from audit.report import svg
 from audit.report.palette import PALETTE, standalone
+from bench.power import LEAST_IDEAL
+from bench.record import recorded
 from docs.quoted_numbers import (
     ALL,
     BETA,
@@ -39,6 +41,7 @@ from reference.convex.oracle import oracle, oracle_printed
 from reference.numerics.numbers import Real
 from reference.paper.editions import edition
 from reference.paper.events import Trace
+from reference.smooth.leaks import random_batches_delta
 from reference.smooth.noisy_sfw import corrected_transcript_delta, transcript_delta
 
 # --------------------------------------------------------------------------------------- what is drawn
@@ -169,13 +172,19 @@ def noisy_figure() -> Figure:
         x_label="target ε",
         y_label="δ / target δ",
         series={
-            "printed": curve(lambda e: transcript_delta(K, e, SFW_DELTA)),
+            "printed, batches fixed": curve(lambda e: transcript_delta(K, e, SFW_DELTA)),
+            "printed, random batches": curve(lambda e: random_batches_delta(K, e, e, SFW_DELTA, 4, 4096)),
             "right step, constant 16": curve(lambda e: corrected_transcript_delta(K, e, SFW_DELTA)),
             "corrected": curve(lambda e: _profile_delta(e, "corrected")),
             "claimed δ": [(0.2, 1.0), (11.0, 1.0)],
         },
         y_log=True,
-        roles={"printed": ["printed"], "corrected": ["corrected"], "claimed δ": ["claimed"]},
+        roles={
+            "printed, batches fixed": ["printed"],
+            "printed, random batches": ["printed"],
+            "corrected": ["corrected"],
+            "claimed δ": ["claimed"],
+        },
     )
 
 
@@ -213,7 +222,55 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 """By the name of the file in `docs/figures`."""
 
 
+# ------------------------------------------------------------------------------- what the README shows
+
+MOST_SHARE = 1.25
+"""Where the power figure ends: beyond it a bound was lucky."""
+SHOWN_SIZE = "1e4"
+"""The draws a side of the power figure: at this size every auditor was tried on every mechanism."""
+
+
+def power_figure() -> Figure:
+    """Which share of random mechanisms an auditor serves how well: bound over ideal, sorted."""
+    rows = [
+        row
+        for row in recorded("power")[SHOWN_SIZE]["rows"].values()
+        if not row["error"] and row["ideal"] >= LEAST_IDEAL
+    ]
+
+    def curve(auditor: str) -> list[tuple[float, float]]:
+        shares = sorted(min(row["bounds"][auditor] / row["ideal"], MOST_SHARE) for row in rows)
+        return [(100 * i / (len(shares) - 1), share) for i, share in enumerate(shares)]
+
+    return Figure(
+        title=f"Power on {len(rows)} random mechanisms, 10⁴ draws a side",
+        x_label="mechanisms, from the worst served to the best, in %",
+        y_label="bound / ideal",
+        series={name: curve(name) for name in rows[0]["bounds"]},
+        roles={"dpso": ["tight"]},
+    )
+
+
+def speed_figure() -> Figure:
+    """Processor time of an audit over that of drawing its samples in the same blocks."""
+    rows = recorded("power")["speed"]["rows"]
+    bars = {
+        svg.readable(f"{name}, {svg.number(row['samples'])} draws"): [(0.0, row["audit"] / row["sampling"])]
+        for name, row in rows.items()
+    }
+    return Figure(
+        title="What an audit costs: processor time in multiples of drawing the samples",
+        x_label="",
+        y_label="audit / sampling",
+        series=bars,
+        kind="bar",
+    )
+
+
 # --------------------------------------------------------------------------------------- how it is drawn
+
+MEASURED: dict[str, Callable[[], Figure]] = {"power": power_figure, "speed": speed_figure}
+"""The figures of the README, of recorded measurements."""
 
 FOLDER = Path(__file__).parent / "figures"
 COLOURS = PALETTE | {"ground": ("#ffffff", "#0d1117")}
@@ -237,20 +294,20 @@ def _rules(colour: Mapping[str, str]) -> str:
 
 def draw(name: str) -> str:
     """The figure as the text of an SVG file."""
-    return standalone(svg.draw(FIGURES[name](), name), _rules, COLOURS)
+    return standalone(svg.draw((FIGURES | MEASURED)[name](), name), _rules, COLOURS)
 
 
 def main() -> int:
     """Write, or compare."""
     stale = []
-    for name in FIGURES:
+    for name in FIGURES | MEASURED:
         file, text = FOLDER / f"{name}.svg", draw(name)
         if "--check" not in sys.argv[1:]:
             FOLDER.mkdir(exist_ok=True)
             file.write_text(text, encoding="utf-8", newline="\n")
         elif not file.is_file() or file.read_text(encoding="utf-8") != text:
             stale.append(file.name)
-    print(f"stale: {', '.join(stale)}" if stale else f"{len(FIGURES)} figures in {FOLDER.name}/")
+    print(f"stale: {', '.join(stale)}" if stale else f"{len(FIGURES | MEASURED)} figures in {FOLDER.name}/")
     return 1 if stale else 0
 
 

@@ -12,12 +12,17 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 from random import Random
+from typing import Any
 
 import numpy as np
 
 from audit.accounting.accountants import account, noise_ratio
 from audit.auditor.api import audit_dp
-from audit.checks.results import read_record
+from audit.checks.proofs import ledger
+from audit.checks.proofs.steps import StepStatus
+from audit.checks.results import read_record, tally
+from audit.checks.scale import GRADES, Grade
+from audit.report.grades import SEVERITY_WORDS
 from reference.convex import noisy_frank_wolfe as nfw
 from reference.convex.counterexamples import (
     DELTA,
@@ -41,13 +46,14 @@ from reference.convex.phased_sgd import PhasedParameters, excess_risk, phased_pa
 from reference.convex.sensitivity import Shift, tuned_parameters
 from reference.numerics.numbers import Float64, Real
 from reference.paper.editions import edition
-from reference.paper.inventory import load
+from reference.paper.inventory import FALSIFYING, SEVERITIES, load
 from reference.privacy import SelectionNoise, gaussian_mu, log_inverse
 from reference.setting.losses import GLL, Absolute, PiecewiseLinear
 from reference.setting.sets import L2Ball, l1_ball
 from reference.smooth import bounds
 from reference.smooth.calibration import exact_constants_scale, laplace_scale_printed
-from reference.smooth.counterexamples import noise_for_the_wrong_step
+from reference.smooth.counterexamples import noise_for_the_wrong_step, rounds_of_the_statement
+from reference.smooth.leaks import private_up_to
 from reference.smooth.noisy_sfw import failure_threshold
 from reference.smooth.parameters import poly_parameters, poly_plan
 
@@ -61,10 +67,29 @@ LARGEST_N = 4096
 
 
 @cache
-def _grades() -> Counter[str]:
+def _grades() -> Counter[Grade]:
     """The recorded verdicts on the paper's numbered statements, by grade."""
-    grades = read_record()["grades"]
-    return Counter(grades.get(statement.id, "unchecked") for statement in load().statements)
+    return tally(read_record()["grades"])
+
+
+def _steps(status: StepStatus) -> Callable[[], int]:
+    """How many steps of proofs are recorded as this."""
+
+    def count() -> int:
+        record = ledger.read_record()
+        return sum(ledger.recorded(one, record) == status for one in ledger.steps())
+
+    return count
+
+
+def _said(grade: Grade) -> Callable[[], int]:
+    """How many numbered statements have this grade on record."""
+    return lambda: _grades()[grade]
+
+
+def _of_severity(severity: str) -> Callable[[], int]:
+    """How many errata have this severity."""
+    return lambda: sum(erratum.severity == severity for erratum in load().errata)
 
 
 # ------------------------------------------------------------- Algorithm 1: random losses, and one in detail
@@ -222,7 +247,7 @@ def noisy_threshold(corrected: bool = False) -> float:
 
 @cache
 def wrong_step() -> dict[str, float]:
-    """What printed Algorithm 5 releases on a pair of runs: δ(4) for the target (4, 0.01), mended and output alone."""
+    """What printed Algorithm 5 releases on a pair of runs: δ(3) for the target (3, 1e-6), mended and output alone."""
     found = noise_for_the_wrong_step()
     assert found.shown
     return {name: float(value) for name, value in found.numbers.items()}
@@ -255,20 +280,42 @@ def _reach(confidence: float) -> float:
 
 # ------------------------------------------------------------------------------------------------ the table
 
-NUMBERS: dict[str, Callable[[], float | int]] = {
+
+NAMED = ("E3.1", "E3.2", "E3.3", "E3.4", "E3.10", "E4.1", "E4.2", "E4.3", "E4.6", "E4.30", "E5.2")
+"""The errata whose words are quoted."""
+WORD = "word_"
+"""How the markers begin that quote what the record of errata says: `word_E4_3`."""
+
+
+def _word(id: str) -> Callable[[], str]:
+    """The word of an erratum's severity."""
+
+    def word() -> str:
+        erratum = load().erratum(id)
+        return SEVERITY_WORDS[erratum.severity] if erratum else "unknown"
+
+    return word
+
+
+NUMBERS: dict[str, Callable[[], Any]] = {
     # the inventory
     "statements": lambda: len(load().statements),
     "algorithms": lambda: len(load().algorithms),
     "algorithm_lines": lambda: sum(len(algorithm.lines) for algorithm in load().algorithms),
     "equations": lambda: len(load().equations),
     "errata": lambda: len(load().errata),
-    "privacy_errata": lambda: sum(erratum.severity == "privacy" for erratum in load().errata),
+    **{f"{severity}_errata": _of_severity(severity) for severity in SEVERITIES},
+    "falsifying_errata": lambda: sum(erratum.severity in FALSIFYING for erratum in load().errata),
     "free_repairs": lambda: sum(erratum.cost_kind == "free" for erratum in load().errata),
     "repairs_free_in_range": lambda: sum(erratum.cost_kind == "free in range" for erratum in load().errata),
-    # recorded verdicts on the numbered statements: holding includes loose ones and those with a slip of the pen
-    "refuted": lambda: _grades()["refuted"] + _grades()["unrepaired"],
-    "holding": lambda: _grades()["holds"] + _grades()["loose"],
-    "conditional": lambda: _grades()["conditional"],
+    # recorded verdicts on the numbered statements, each grade by its name; they add up to all of them
+    **{f"graded_{grade}": _said(grade) for grade in GRADES if grade not in ("unexpected", "unchecked")},
+    # the ledger of proofs: steps, and those recorded as proved by machine, on paper, cited
+    "proof_steps": lambda: len(ledger.steps()),
+    "proved_steps": _steps("proved"),
+    "paper_steps": _steps("paper"),
+    "cited_steps": _steps("cited"),
+    "proved_share": lambda: 100 * _steps("proved")() // len(ledger.steps()),
     # Algorithm 1
     "oracle_trials": lambda: TRIALS,
     "printed_oracle_zeros": lambda: oracle_zeros()[0],
@@ -307,12 +354,18 @@ NUMBERS: dict[str, Callable[[], float | int]] = {
     # Algorithm 5
     "noisy_threshold": noisy_threshold,
     "sixteen_enough_to": lambda: noisy_threshold(corrected=True),
-    "noisy_delta": lambda: wrong_step()["delta_at_4"],
+    "noisy_delta": lambda: wrong_step()["delta_at_3"],
     "noisy_delta_repaired": lambda: wrong_step()["repaired"],
-    "noisy_output_delta": lambda: wrong_step()["output_delta_at_8_1e-6"],  # of the output alone, target (8, 1e-6)
+    "noisy_alone_delta": lambda: wrong_step()["output_delta_at_1_1e-6"],  # of the output alone, target (1, 1e-6)
+    "noisy_published": lambda: wrong_step()["published_fails_from_1e-6"],
+    "noisy_secret": lambda: wrong_step()["secret_fails_from_1e-6"],  # every noisy vector seen, the batches not
+    "noisy_private_to": lambda: min(float(private_up_to(SFW_DELTA, R, 4096)) for R in range(1, 9)),
+    "noisy_floor": lambda: float(rounds_of_the_statement().numbers["n_1e400"]),
     "spare_noisy": lambda: spare("alg:nSFW"),
     # what an audit would have seen
     "reach_at_95": lambda: _reach(0.95),
     "reach_at_a_millionth": lambda: _reach(1 - 1e-6),
+    # what the record of errata says
+    **{WORD + id.replace(".", "_"): _word(id) for id in NAMED},
 }
 """By the name that a marker gives."""
