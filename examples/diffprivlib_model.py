@@ -2,8 +2,8 @@
 
 `estimator` turns any class with `fit(X, y)` into a mechanism; what is published are the attributes that end in an
 underscore. Without `bounds` diffprivlib takes them from the data (and warns): one outlying record moves the bounds,
-the noise grows with them, and everybody sees it. A fit takes milliseconds, so draws are few: "consistent" says little
-here (the message tells how little), "violated" says all.
+the noise grows with them, and everybody sees it. A fit takes milliseconds, so draws are few: the first verdict is
+"inconclusive" (the message tells what would have been seen), the second, "violated", says all.
 """
 
 import warnings

@@ -15,7 +15,7 @@ const real = (text) => (text === null ? null : Number(text));
 
 // ---- losses: subgradient nearest 0, Lipschitz constant, value (for the printed oracle) ----
 
-function loss({ family, tau, width, slopes }, y) {
+function loss({ family, tau, width, kinks, slopes }, y) {
   const nearest = (u, kink, left, right) => (u < kink ? left : u > kink ? right : clip(0, left, right));
   switch (family) {
     case "absolute":
@@ -30,9 +30,12 @@ function loss({ family, tau, width, slopes }, y) {
     }
     case "logistic":
       return { L: Math.abs(y), slope: (u) => -y / (1 + Math.exp(y * u)), value: (u) => Math.log1p(Math.exp(-y * u)) };
-    case "piecewise-linear":
-      require_(slopes.every((s, i) => i === 0 || Number(slopes[i - 1]) <= Number(s)), "the loss is not convex");
-      throw new Unsupported("piecewise linear losses");
+    case "piecewise-linear": {
+      const s = slopes.map(Number), k = kinks.map(Number);
+      require_(s.every((x, i) => i === 0 || s[i - 1] <= x), "the loss is not convex");
+      const left = (u) => s[k.filter((x) => x < u).length], right = (u) => s[k.filter((x) => x <= u).length];
+      return { L: Math.max(...s.map(Math.abs)), slope: (u) => clip(0, left(u), right(u)), value: () => NaN };
+    }
     default:
       throw new Unsupported(`the loss ${family}`);
   }
@@ -105,7 +108,7 @@ function frankWolfe({ variant, input, draws }) {
   const start = input.start === null ? V[0] : input.start.map(Number);
   const D = check(input, V, records, start, input.T, q);
   q.beta ??= (q.L0 * Math.sqrt(n * eps)) / (q.R * D * L ** 0.25 * Math.sqrt(Math.log(J) * Math.log(n)));
-  q.alpha ??= (q.L0 * q.R) / (n * Math.log(n));
+  q.alpha ??= (variant === "printed" ? 1 : q.L0 * q.R) / (n * Math.log(n));
   const trace = [];
   const mark = (name, value, ...index) => { trace.push({ name, index, value }); return value; };
   let w = mark("w", start, 1), before = w;                                                              // L1
