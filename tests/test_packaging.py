@@ -68,8 +68,8 @@ def test_the_base_install_audits_without_any_extra() -> None:
 def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None:
     used = third_party()
     declared = BASE | OPTIONAL["paper"] | OPTIONAL["cluster"]
-    # What a caller brings (a strategy, a tensor, a frame) is installed where it is met; cloudpickle comes with Dask.
-    optional = {"hypothesis", "torch", "pandas", "cloudpickle"}
+    # What a caller brings (a strategy, a tensor, pytest, a notebook) is there where it is met; Dask has cloudpickle.
+    optional = {"hypothesis", "torch", "pandas", "matplotlib", "pytest", "ipython", "cloudpickle"}
     assert set(used) - optional <= declared, used
     # `distributed` needs dask, which nothing imports by name
     assert declared - {"dask"} <= set(used)

@@ -19,6 +19,7 @@ from unittest.mock import ANY
 import pytest
 import sample_checks
 import sample_work
+from night import by_day
 
 from audit.auditor.api import audit_dp
 from audit.auditor.targets import stored
@@ -59,11 +60,11 @@ def cluster() -> Iterator[Any]:
         yield made
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.night) for seed in (2, 3))])
 def test_kill_9_of_the_driver(seed: int, job: Job, timed: tuple[dict[str, Any], float], tmp_path: Path) -> None:
-    """Five kills each, at random moments, going on every time: 20 in all, half of them with worker processes."""
+    """Two kills each (by night five), at random moments, going on every time: half of them with worker processes."""
     workers = ("--workers", "2") if seed % 2 else ()
-    assert faults.kills(job, tmp_path / "out", 5, seed, timed[1], *workers) == timed[0]
+    assert faults.kills(job, tmp_path / "out", by_day(2, 5), seed, timed[1], *workers) == timed[0]
 
 
 @pytest.mark.parametrize("workers", [(), ("--workers", "2")], ids=["here", "2 workers"])

@@ -45,6 +45,18 @@ def test_agreement_is_at_the_printed_precision(printed: str, value: object, agre
     assert markers.agrees(printed, value) is agree
 
 
+@pytest.mark.parametrize(
+    ("value", "agree"), [("1.23", True), ("1.2399", True), ("1.2299", False), ("1.24", False), ("1.2351", True)]
+)
+def test_a_lower_bound_is_rounded_down(value: str, agree: bool) -> None:
+    """δ(1) ≥ 0.277 was quoted of a bound of 0.27668: that is not shown."""
+    assert markers.agrees("1.23", Fraction(value), least=True) is agree
+    marked = "<!-- number: statements -->29<!-- /number -->"
+    for before, least in (("≥ ", True), ("at least\n", True), ("≥ 2, ", False), ("beat least ", False)):
+        (quote,) = markers.quotes(f"δ {before}{marked}", "README.md")
+        assert quote.least is least
+
+
 def test_markers_are_found_with_their_line_and_broken_ones_are_faults() -> None:
     start = "<!-- number: statements -->29"
     text = f"a\n{start}<!-- /number -->\n{start}"
@@ -65,6 +77,15 @@ def test_markers_are_found_with_their_line_and_broken_ones_are_faults() -> None:
 def test_a_wrong_quotation_is_a_fault(marker: str, message: str) -> None:
     (quote,) = markers.quotes(marker, "README.md")
     assert message in quote.problem()
+
+
+def test_counts_are_renewed_and_measured_numbers_left_alone() -> None:
+    numbers = {"count": lambda: 7, "measured": lambda: 2.5, "other": lambda: 1.5}
+    text = (
+        "a <!-- number: count -->6<!-- /number --> b <!-- number: measured -->2.4<!-- /number -->"
+        " <!-- number: other -->3<!-- /number --> <!-- number: nothing -->3<!-- /number -->"
+    )
+    assert markers.with_counts(text, numbers) == text.replace("-->6<", "-->7<")
 
 
 def test_every_number_of_the_table_is_quoted_and_no_other() -> None:

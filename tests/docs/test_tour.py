@@ -19,7 +19,7 @@ COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", TOUR, re.DOTALL) fo
 QUICK = ("errata E3.1", "errata E4.1", "trace", "calibrate")
 
 
-@pytest.mark.parametrize("name", make_tour.FIGURES)
+@pytest.mark.parametrize("name", [*make_tour.FIGURES, *make_tour.MEASURED])
 def test_a_figure_is_what_the_code_draws(name: str) -> None:
     committed = (ROOT / "docs" / "figures" / f"{name}.svg").read_text(encoding="utf-8")
     assert committed == make_tour.draw(name), "python -m docs.make_tour draws it again"
@@ -27,8 +27,13 @@ def test_a_figure_is_what_the_code_draws(name: str) -> None:
 
 def test_the_tour_shows_every_figure_and_no_other() -> None:
     assert sorted(re.findall(r"\(figures/([\w-]+)\.svg\)", TOUR)) == sorted(make_tour.FIGURES)
-    assert {file.stem for file in (ROOT / "docs" / "figures").iterdir()} == set(make_tour.FIGURES)
+    assert {file.stem for file in (ROOT / "docs" / "figures").iterdir()} == set(make_tour.FIGURES | make_tour.MEASURED)
     assert all(len(alt) > 10 for alt in re.findall(r"!\[(.*?)\]", TOUR))
+
+
+def test_the_readme_shows_what_was_measured() -> None:
+    shown = re.findall(r"\(docs/figures/([\w-]+)\.svg\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert sorted(shown) == sorted(make_tour.MEASURED)
 
 
 def test_a_changed_figure_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,5 +71,5 @@ def test_a_command_of_the_tour_works(line: str, capsys: pytest.CaptureFixture[st
 def test_no_measured_number_stands_unmarked(name: str) -> None:
     """Decimals outside code, markers, errata ids and settings (confidences and probabilities) are quotations."""
     text = re.sub(r"```.*?```|`[^`]*`|<!-- number:.*?<!-- /number -->|<!--.*?-->", " ", PAGES[name], flags=re.DOTALL)
-    text = re.sub(r"\bE[\dB]\.\d+|c = 0\.95|probability 0\.95", " ", text)
+    text = re.sub(r"\bE[\dB]\.\d+|c = 0\.95|default 99\.9 %|probability 0\.95", " ", text)
     assert re.findall(r"\d+\.\d+|\d+ times", text) == []

@@ -35,6 +35,7 @@ def test_every_parameter_and_field_is_explained(name: str) -> None:
     else:
         section, wanted = "Args:", list(inspect.signature(thing).parameters)
         assert "Returns:" in text
+        assert re.search(r"^Raises:\n    \w+Error: \S", text, re.MULTILINE)
     assert section in text
-    body = text.split(section)[1].split("Returns:")[0].split(">>>")[0]
+    body = text.split(section)[1].split("Returns:")[0].split("Raises:")[0].split(">>>")[0]
     assert re.findall(r"^    \*{0,2}(\w+): \S", body, re.MULTILINE) == wanted

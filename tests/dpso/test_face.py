@@ -15,7 +15,7 @@ ROOT = Path(dpso.__file__).resolve().parent.parent
 
 HIDING = ["audit.py", "audit/__init__.py", "reference.py"]
 DATA = '{"dataset": [0, 1], "neighbour": [1, 1]}'
-TEST = ["test", "mine:noisy", "--data", DATA, "--epsilon", "1", "--samples", "500", "--confidence", "0.999999"]
+TEST = ["test", "mine:noisy", "--data", DATA, "--epsilon", "1", "--samples", "2000", "--confidence", "0.999999"]
 
 
 def python(*words: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -109,3 +109,9 @@ def test_a_script_beside_a_module_called_like_ours_is_told_so(tmp_path: Path, hi
     assert run.returncode == 1
     last = run.stderr.splitlines()[-1]
     assert last.startswith(f"ImportError: {file.resolve()} hides dpso's own package {name!r}: rename it")
+
+
+@pytest.mark.parametrize("package", [audit, dpso])
+def test_a_name_that_is_not_there_is_an_error(package: object) -> None:
+    with pytest.raises(AttributeError, match="no_such_name"):
+        package.no_such_name  # type: ignore[attr-defined]  # noqa: B018

@@ -112,7 +112,7 @@ def test_the_estimator_is_an_estimator(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 BROKEN = """
-from mutants.catalogue import MUTANTS
+from audit.crosscheck.bugs.catalogue import MUTANTS
 from mutants import client
 
 run = client(next(m for m in MUTANTS if m.id == "phased-sigma-without-four")).target

@@ -10,11 +10,25 @@ import re
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
+from importlib import metadata
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
 
-EXTRAS = ("dask", "distributed", "dp_accounting", "flint", "hypothesis", "jsonschema", "matplotlib", "pytest")
+EXTRAS = (
+    "dask",
+    "distributed",
+    "dp_accounting",
+    "flint",
+    "hypothesis",
+    "jsonschema",
+    "latex2mathml",
+    "z3",
+    "cvc5",
+    "matplotlib",
+    "pytest",
+)
 PAIR = {"dataset": [0, 1], "neighbour": [1, 1]}
 MODULE = """
 from statistics import fmean
@@ -103,6 +117,25 @@ def commands(blocked: bool) -> None:
         assert NEEDS.fullmatch(run.stderr), (words, run)
 
 
+MOST = 200_000_000
+"""Bytes of the base install with what it needs, without the byte code that Python makes of it."""
+
+
+def installed(name: str, met: set[str]) -> int:
+    """Bytes of a distribution and of what it needs without extras, each counted once."""
+    met.add(name)
+    found = metadata.distribution(name)
+    files = (file.locate() for file in found.files or () if file.suffix != ".pyc")
+    size = sum(os.path.getsize(str(file)) for file in files if os.path.isfile(str(file)))
+    for wanted in found.requires or ():
+        other = re.split(r"[\s;\[<>=!~(]", wanted, maxsplit=1)[0].lower()
+        if "extra ==" in wanted or other in met:
+            continue
+        with suppress(metadata.PackageNotFoundError):  # for another Python or system
+            size += installed(other, met)
+    return size
+
+
 def main() -> None:
     """The whole journey, in an empty folder."""
     blocked = sys.argv[1:] == ["--block"]
@@ -119,6 +152,11 @@ def main() -> None:
         python_api()
         commands(blocked)
         os.chdir("/")
+    if not blocked:
+        met: set[str] = set()
+        size = installed("dpso", met)
+        print(f"the base install has {size / 1e6:.0f} MB in {len(met)} distributions (without byte code)")
+        assert size <= MOST, f"more than {MOST / 1e6:.0f} MB: which dependency has grown?"
     print("the base install audits, and says what the other commands need")
 
 

@@ -3,15 +3,32 @@
 import os
 import random
 import time
+from fractions import Fraction
 
 import flint
 import mpmath
 import numpy as np
 
+from audit.checks.evidence import Cited, Enclosed, Evidence, ExactAt, Measured, Proved, Refutation, Searched
 from audit.checks.framework import MARK, Check, Figure, Outcome, check, distinct
+from audit.checks.mutants import scaled
+
+EVIDENCE: dict[str, Evidence] = {
+    "proved": Proved("all x", "smt"),
+    "enclosed": Enclosed("a point"),
+    "exact": ExactAt("a point"),
+    "searched": Searched("a grid"),
+    "measured": Measured("1e-6", "half of it"),
+    "counterexample": Refutation("exact"),
+    "cited": Cited("a book"),
+}
+"""One of each kind."""
+
+BROKEN = (scaled("reference.convex.moreau.envelope_gap", 2),)
+"""Something that a check could notice; these look at nothing."""
 
 
-@check("lem:oracle", kind="exact")
+@check("lem:oracle", kind=ExactAt("one draw"), mutants=BROKEN)
 def draws(seed: int) -> Outcome:
     """Depends on the seed, and on everything global that another check could leave behind."""
     rng = random.Random(seed)
@@ -22,10 +39,10 @@ def draws(seed: int) -> Outcome:
         "numpy": float(np.random.rand()),
     }
     order = " ".join({"alpha", "beta", "gamma", "delta", "epsilon"})
-    return Outcome(holds=True, ratio=rng.random(), numbers={"n": np.int64(3), **left}, witness=order)
+    return Outcome(holds=True, ratio=Fraction(rng.random()), numbers={"n": np.int64(3), **left}, witness=order)
 
 
-@check("lem:oracle", kind="adversarial")
+@check("lem:oracle", kind=Searched("nothing"), mutants=BROKEN)
 def leaves_a_mess(seed: int) -> Outcome:
     flint.ctx.prec = 999
     mpmath.mp.prec = 999
@@ -34,12 +51,12 @@ def leaves_a_mess(seed: int) -> Outcome:
     return Outcome(holds=True, ratio=0.5)
 
 
-@check("lem:moreau", kind="exact")
+@check("lem:moreau", kind=ExactAt("one draw"), mutants=BROKEN)
 def draws_again(seed: int) -> Outcome:
     return draws(seed)
 
 
-@check("Alg:gll_oracle:6", kind="counterexample", edition="printed", erratum="E3.1")
+@check("Alg:gll_oracle:6", kind=Refutation("computed"), edition="printed", erratum="E3.1", mutants=BROKEN)
 def printed_fails(seed: int) -> Outcome:
     figure = Figure(
         "errors", "T", "error", {"measured": [(1.0, 0.5), (2.0, float("inf"))]}, y_log=True, topic="accuracy"
@@ -47,10 +64,10 @@ def printed_fails(seed: int) -> Outcome:
     return Outcome(holds=False, ratio=float("inf"), witness="returns 0", figures=(figure,))
 
 
-@check("Alg:gll_oracle", kind="certified")
-@check("Alg:phased", kind="certified", level="standard")
+@check("Alg:gll_oracle", kind=Enclosed("a point"))
+@check("Alg:phased", kind=Enclosed("a point"), level="standard", mutants=BROKEN)
 def corrected_holds(seed: int) -> Outcome:
-    return Outcome(holds=True, ratio=1.0)
+    return Outcome(holds=True, ratio=1)
 
 
 def _make(value: float):
@@ -88,6 +105,6 @@ def _marked(*functions: object) -> list[Check]:
 
 GOOD = _marked(draws, leaves_a_mess, draws_again, printed_fails, corrected_holds)
 BAD = {
-    f.__name__: Check(f"sample.{f.__name__}", "lem:adv_comp", "exact", "corrected", "quick", None, None, f)
+    f.__name__: Check(f"sample.{f.__name__}", "lem:adv_comp", Searched("nothing"), "corrected", "quick", None, None, f)
     for f in (raises, dies, sleeps, answers_nonsense, made_here, unnamed)
 }

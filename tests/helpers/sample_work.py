@@ -40,8 +40,10 @@ def hangs_once(folder: str, task: int) -> int:
     return task * task
 
 
-def dies_always(folder: str, task: int) -> int:
+def dies_always(folder: str | None, task: int) -> int:
     if task == 3:
+        if folder is not None:
+            (Path(folder) / f"died-{os.getpid()}").touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return task * task
 

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 Vec = list[float]
-RAISED = 1 + 2.0**-40
-RAISED_CONVEX = 1 + 2.0**-38
+RAISED = 1 + 2.0**-38
 
 
 def need(ok: bool, why: str) -> None:
@@ -269,7 +268,8 @@ def phased(variant: str, data: dict[str, Any], draws: Any, trace: Trace) -> dict
     rank = float(n if data["rank"] is None else data["rank"])
     need(D > 0 and (not free or rank >= 1), "D or rank")
     G = float(data["L0"]) * float(data["R"])
-    beta = math.sqrt(n) * float(data["L0"]) / (float(data["R"]) * D) if data["beta"] is None else float(data["beta"])
+    beta = math.sqrt(n) * float(data["L0"]) / (float(data["R"]) * (1 if printed else D))
+    beta = beta if data["beta"] is None else float(data["beta"])
     alpha = G / (n * math.log(n)) if data["alpha"] is None else float(data["alpha"])
     q = oracle_constants(data, beta, alpha)
     points = section3(data, W, 2)
@@ -279,8 +279,12 @@ def phased(variant: str, data: dict[str, Any], draws: Any, trace: Trace) -> dict
     rho = trace.mark(2, "rho", eps / (2 * math.sqrt(L)))
     K = trace.mark(3, "K", n.bit_length() - 1)
     eta = D / (3 * G) * min(rho / math.sqrt(rank if free else W.dim), 1 / math.sqrt(n))
-    trace.mark(5 if free else 4, "eta", eta)
     s, mu = 1, gaussian_mu(eps, delta) if variant == "tight" else 0.0
+    if data.get("step") == "tuned":
+        need(not free, "D")
+        g, c = RAISED * (1 + 1 / (4 * math.log(n))), 1 / 2 if data["average"] == "last" else 1 / 6
+        eta = 2 * D / G / math.sqrt(16 * W.dim * (g / mu) ** 2 + c * n)
+    trace.mark(5 if free else 4, "eta", eta)
     for k in range(1, K + 1):
         T, eta_k = trace.mark(8, "T", n // 2**k, k), trace.mark(9, "eta", eta / 4**k, k)
         u = trace.mark(10, "u", w if printed else W.project(w), k, 0)
@@ -294,9 +298,9 @@ def phased(variant: str, data: dict[str, Any], draws: Any, trace: Trace) -> dict
         mean = trace.mark(10, "w", [math.fsum(c) / T for c in zip(*kept, strict=True)], k)
         sigma = 4 * G * eta_k / rho
         if variant == "tight" and data["average"] == "last":
-            sigma = RAISED_CONVEX * 2 * eta_k * (G + alpha * (T - 1) / 2) / mu
+            sigma = RAISED * 2 * eta_k * (G + alpha * (T - 1) / 2) / mu
         elif variant == "tight":
-            sigma = RAISED_CONVEX * 2 * eta_k * ((T - 1) / T) * (G + alpha * max(T - 2, 0) / 2) / mu
+            sigma = RAISED * 2 * eta_k * ((T - 1) / T) * (G + alpha * max(T - 2, 0) / 2) / mu
         trace.mark(11, "sigma", sigma, k)
         w = trace.mark(11, "w_tilde", mix(mean, 1, floats(draws[f"xi[{k}]"]["values"]), sigma), k)
         s = trace.mark(12, "s", s + T, k)
@@ -314,7 +318,7 @@ def frank_wolfe(variant: str, data: dict[str, Any], draws: Any, trace: Trace) ->
         float(data["L0"]) * math.sqrt(n * eps) / (float(data["R"]) * D * L**0.25 * math.sqrt(math.log(J) * math.log(n)))
     )
     beta = beta if data["beta"] is None else float(data["beta"])
-    alpha = G / (n * math.log(n)) if data["alpha"] is None else float(data["alpha"])
+    alpha = (1 if variant == "printed" else G) / (n * math.log(n)) if data["alpha"] is None else float(data["alpha"])
     q, points = oracle_constants(data, beta, alpha), section3(data, W, math.inf)
     w = W.vertices[0] if data["start"] is None else floats(data["start"])
     need(len(w) == W.dim and W.contains(w), "start")
@@ -325,7 +329,7 @@ def frank_wolfe(variant: str, data: dict[str, Any], draws: Any, trace: Trace) ->
     trace.mark(2, "T", T)
     s = 3 * G * D * math.sqrt(8 * T * L) / (n * eps)
     if variant == "tight":
-        r = RAISED_CONVEX * 2 * D * G / n
+        r = RAISED * 2 * D * G / n
         s = r / kov_epsilon0(eps, delta, T)
         if data["noise"] == "gumbel":
             s = min(s, r * math.sqrt(T / (8 * zcdp_rho(eps, delta))))
@@ -508,7 +512,7 @@ def noisy(variant: str, data: dict[str, Any], draws: Any, trace: Trace) -> dict[
     f = [1.0, 1.0]
     if not printed:
         mu = gaussian_mu(eps, delta)
-        f = [max(1.0, RAISED * eps * math.sqrt(j) / (2 * math.sqrt(L) * mu)) for j in (1, 2)]
+        f = [max(1.0, eps * math.sqrt(j) / (2 * math.sqrt(L) * mu)) for j in (1, 2)]
     trace.mark(1, "w", w, 0, 0)
     for r in range(data["rounds"]):
         grad, before = [], w

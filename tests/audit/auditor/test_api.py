@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from night import by_day
 from scipy import special
 
 from audit import assert_dp, audit_dp
 from audit.auditor import api as auditor
 from audit.auditor.search.neighbours import Space
+from audit.auditor.terms.claim import Epsilon
 from audit.auditor.terms.relation import describe
 from audit.auditor.terms.result import AuditResult
 from audit.auditor.test.anytime import log_factors, stakes
@@ -55,7 +57,8 @@ def on(entry, **keywords):
 def test_no_false_alarm_at_the_exact_epsilon(name):
     entry = by_name(name)
     alarms = sum(
-        on(entry, epsilon=entry.true_epsilon, seed=s, confidence=CAREFUL, samples=600).violated for s in range(25)
+        on(entry, epsilon=entry.true_epsilon, seed=s, confidence=CAREFUL, samples=600).violated
+        for s in range(by_day(10, 25))
     )
     assert alarms <= 1
 
@@ -111,7 +114,9 @@ def test_a_low_bit_leak_is_a_finding_or_a_verdict():
     plain = on(entry, floats="values")
     assert not plain.violated
     assert [f.kind for f in plain.findings] == ["float-granularity"]
-    assert plain.findings[0].details["epsilon_lower"] > 3
+    assert plain.findings[0].details["lower"] > 3
+    assert len(str(plain.findings[0])) < 120
+    assert not on(entry, floats="values", delta=1e-6).findings  # of real numbers, an accountant would say
     assert not [f for f in on(by_name("laplace")).findings if f.kind == "float-granularity"]
 
 
@@ -217,7 +222,7 @@ def test_gross_bugs_fall_within_five_thousand_draws():
 
 def test_an_anytime_audit_may_be_continued():
     first = on(by_name("laplace"), epsilon=0.8, anytime=True, samples=500, confidence=CAREFUL)
-    assert first.verdict == "consistent"
+    assert not first.violated
     assert first.mode == "anytime"
     second = first.resume(samples=20_000)
     assert second.draws["test"] > first.draws["test"]
@@ -276,7 +281,7 @@ def test_a_hanging_mechanism():
 
 
 def test_a_mechanism_that_ignores_its_data_is_noticed():
-    result = audit_dp(lambda d, rng: rng.laplace(), [0.0], [1.0], epsilon=0.5, samples=500)
+    result = audit_dp(lambda d, rng: rng.laplace(), [0.0], [1.0], epsilon=0.5, samples=10_000)
     assert result.verdict == "consistent"
     assert "data-independent" in [f.kind for f in result.findings]
 
@@ -354,7 +359,7 @@ def test_arguments_that_mean_nothing_are_refused(keywords, message):
 
 def test_assert_dp_for_test_suites():
     assert (
-        assert_dp(lambda d, rng: d[0] + rng.laplace(), [0.0], [1.0], epsilon=1.0, samples=500).verdict == "consistent"
+        assert_dp(lambda d, rng: d[0] + rng.laplace(), [0.0], [1.0], epsilon=1.0, samples=4000).verdict == "consistent"
     )
     with pytest.raises(AssertionError, match="VIOLATED"):
         assert_dp(lambda d, rng: d[0] + rng.laplace() / 10, [0.0], [1.0], epsilon=1.0, samples=500)
@@ -364,7 +369,9 @@ def test_assert_dp_for_test_suites():
 
 @pytest.mark.parametrize(("bound", "shown"), [(1.00000012, "ε = 1.0000001 "), (2.0, "ε = 2 "), (1.23456, "ε = 1.235 ")])
 def test_a_bound_just_above_the_claim_is_seen_to_exceed_it(bound: float, shown: str) -> None:
-    result = AuditResult("violated", bound, 0.0, 0.95, 100, "event", 1.0, math.inf, 0, 1.0)
+    result = AuditResult(
+        "violated", bound, 0.0, 0.95, 100, "event", 1.0, math.inf, 0, 1.0, claim=Epsilon(1.0), lower=bound
+    )
     assert shown in str(result)
 
 
@@ -388,8 +395,37 @@ def test_what_would_be_detected_is_told_at_the_part_of_the_level_that_the_select
     audit_dp(noisy, [0], [1], epsilon=1.0, samples=4000, lints=False)
     ((seen, alpha),) = asked
     assert seen.part < 1
-    assert alpha == pytest.approx(0.05 * (1 - auditor.BIT_SHARE) * seen.part)
+    assert alpha == pytest.approx(0.001 * (1 - auditor.BIT_SHARE) * seen.part)
 
 
 def noisy(dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
     return np.round((dataset[0] + rng.laplace(size=size)) * 2**20) / 2**20
+
+
+SPACE = {"records": 2, "low": 0, "high": 1}
+
+
+@pytest.mark.parametrize(
+    ("asked", "mode"),
+    [
+        (([0.0], [1.0]), {}),
+        (([0.0], [1.0]), {"anytime": True}),
+        ((SPACE,), {"neighbours": "search"}),
+        ((np.zeros(2),), {"neighbours": "search"}),
+    ],
+)
+def test_a_call_that_takes_as_long_as_there_is_time_makes_few_calls_and_says_so(
+    asked: tuple[Any, ...], mode: dict[str, Any]
+) -> None:
+    calls = []
+
+    def slow(dataset: Any, rng: np.random.Generator) -> float:
+        calls.append(1)
+        time.sleep(0.05)
+        return float(sum(dataset) + rng.laplace())
+
+    result = audit_dp(slow, *asked, epsilon=1.0, seconds=0.5, **mode)
+    assert result.verdict in ("inconclusive", "error")
+    assert len(calls) <= 60  # of the 200 000 that the default would make
+    if not mode:
+        assert "not-inspected" in {f.kind for f in result.findings}

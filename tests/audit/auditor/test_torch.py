@@ -106,14 +106,14 @@ def test_every_tensor_is_an_output(tensor: Any, leaves: list[Any]) -> None:
 def test_a_state_dict_is_an_output() -> None:
     leaves, _ = flatten(torch.nn.Linear(2, 1).state_dict())
     assert leaves[0] == "keys 'bias', 'weight'"
-    assert [type(x) for x in leaves[1:]] == [float] * 3
+    assert [isinstance(x, float) for x in leaves[1:]] == [True] * 3
 
 
 # ------------------------------------------------------------------------------------------------------- audits
 
 
 def test_torch_noise_is_audited() -> None:
-    good = audit_dp(laplace_sum(2.0), ONES, FLIPPED, epsilon=1.0, samples=300)
+    good = audit_dp(laplace_sum(2.0), ONES, FLIPPED, epsilon=1.0, samples=2000)
     bad = audit_dp(laplace_sum(0.4), ONES, FLIPPED, epsilon=1.0, samples=300)
     assert (good.verdict, bad.verdict) == ("consistent", "violated")
     assert kinds(good) == {"global-state"}
@@ -176,7 +176,7 @@ def test_torch_in_a_worker_that_can_be_ended() -> None:
 
 
 def test_chance_that_is_out_of_sight_is_not_taken_for_a_difference_of_the_datasets() -> None:
-    """Torch's coins are not recorded: three calls a side that differ in shape are no proof of anything."""
+    """Three calls a side that differ in shape are no proof of anything."""
 
     def sometimes_nothing(data: Any) -> Any:
         return None if torch.rand(()) < 0.5 else laplace_sum(2.0)(data)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import sample_checks
 from jsonschema import Draft202012Validator
-from sample_checks import BAD, GOOD
+from sample_checks import BAD, EVIDENCE, GOOD
 
 from audit.checks import job, results
 from audit.checks.framework import Check, collect
@@ -113,7 +113,7 @@ def test_a_check_that_kills_its_process_is_a_result(use: Callable[..., None], tm
     errors = {r["name"]: r["error"] for r in data["results"]}
     assert errors["sample.dies"] == "the worker process died (exit code 7)"
     assert data["verdicts"]["lem:adv_comp"]["grade"] == "unexpected"
-    assert data["verdicts"]["lem:moreau"]["verdict"] == "holds"
+    assert data["verdicts"]["lem:moreau"]["grade"] == "holds"
 
 
 def test_a_function_that_another_made_runs_if_its_module_has_it(use: Callable[..., None], tmp_path: Path) -> None:
@@ -127,8 +127,9 @@ def test_a_function_that_another_made_runs_if_its_module_has_it(use: Callable[..
 def test_what_is_found_at_a_line_counts_for_the_algorithm(use: Callable[..., None], tmp_path: Path) -> None:
     code, data = audit_json(tmp_path)
     assert code == 0
-    assert data["verdicts"]["Alg:gll_oracle"]["verdict"] == "refuted as printed → corrected (E3.1)"
-    assert data["verdicts"]["Alg:gll_oracle:6"]["grade"] == "unrepaired"
+    found = data["verdicts"]["Alg:gll_oracle"]
+    assert (found["grade"], found["kinds"], found["errata"]) == ("false", ["accuracy"], ["E3.1"])
+    assert found["corrected"] == "holds"
 
 
 def test_a_part_of_the_checks_says_so(use: Callable[..., None], tmp_path: Path) -> None:
@@ -136,9 +137,9 @@ def test_a_part_of_the_checks_says_so(use: Callable[..., None], tmp_path: Path) 
     assert data["only"] == ["E3.1"]
     verdict = data["verdicts"]["Alg:gll_oracle"]
     assert (verdict["ran"], verdict["of"]) == (1, 2)
-    assert verdict["verdict"] == "refuted as printed (E3.1), correction not checked (1 of 2 checks)"
+    assert verdict["verdict"].endswith("(E3.1) → correction not checked (1 of 2 checks)")
     _, data = audit_json(tmp_path, "--only", "Alg:gll_oracle")
-    assert data["verdicts"]["Alg:gll_oracle"]["verdict"] == "refuted as printed → corrected (E3.1)"
+    assert data["verdicts"]["Alg:gll_oracle"]["verdict"].endswith("(E3.1) → corrected: holds")
 
 
 # ------------------------------------------------------------------------------------------- bad input
@@ -324,7 +325,8 @@ def test_the_record_holds_verdicts_and_nothing_volatile(use: Callable[..., None]
     assert record["level"] == "quick"
     assert record["seed"] == 0
     assert list(record["verdicts"]) == sorted(record["verdicts"])
-    assert record["verdicts"]["lem:moreau"] == "holds"
+    assert record["grades"]["lem:moreau"] == "holds"
+    assert record["verdicts"]["lem:moreau"].startswith("holds")
     assert set(record["grades"]) == set(record["verdicts"])
 
 
@@ -339,11 +341,12 @@ def test_a_verdict_that_is_not_the_recorded_one_is_exit_1(
     (tmp_path / "verdicts.json").write_text(json.dumps(record))
     capsys.readouterr()
     assert audit_json(tmp_path / "b")[0] == 1
-    expected = "not the recorded verdict: lem:moreau: holds; recorded: no violation found"
+    found = _read(tmp_path / "a" / "report.json")["verdicts"]["lem:moreau"]["verdict"]
+    expected = f"not the recorded verdict: lem:moreau: {found}; recorded: no violation found"
     assert expected in " ".join(capsys.readouterr().out.split())
     assert main(["audit", "--json", "--out", str(tmp_path / "b")]) == 1
     data = json.loads(capsys.readouterr().out)
-    assert data["differences"] == [{"statement": "lem:moreau", "recorded": "no violation found", "found": "holds"}]
+    assert data["differences"] == [{"statement": "lem:moreau", "recorded": "no violation found", "found": found}]
     assert list(SCHEMA.iter_errors(data)) == []
     assert audit_json(tmp_path / "b", "--only", "lem:oracle")[0] == 0, "what did not run does not differ"
     assert audit_json(tmp_path / "b", "--level", "standard")[0] == 0, "another level is not compared"
@@ -499,13 +502,20 @@ def test_the_summary_fits_80_columns(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     long = Check(
-        "sample." + "n" * 100, "lem:" + "x" * 90, "exact", "corrected", "quick", None, "c" * 200, sample_checks.draws
+        "sample." + "n" * 100,
+        "lem:" + "x" * 90,
+        EVIDENCE["exact"],
+        "corrected",
+        "quick",
+        None,
+        "c" * 200,
+        sample_checks.draws,
     )
     monkeypatch.setattr(job, "collect", lambda: [*GOOD, long, BAD["raises"]])
     assert main(["audit", "--out", str(tmp_path), "--level", "deep"]) == 1
     output = capsys.readouterr().out
     assert max(len(line) for line in output.splitlines() if not line.startswith("written: ")) <= 80
-    for expected in ("lem:oracle", "refuted as printed → corrected (E3.1)", "ArithmeticError: no such root"):
+    for expected in ("lem:oracle", "false – accuracy: ", "(E3.1) → corrected: holds", "ArithmeticError: no such root"):
         assert expected in " ".join(output.split())
     assert "8 checks in" in output
     assert "1 not as recorded" in output

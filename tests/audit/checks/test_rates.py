@@ -18,10 +18,27 @@ K = Float64()
 def test_the_fit_finds_a_known_exponent() -> None:
     xs, generator = (10, 100, 1000), np.random.default_rng(0)
     runs = [x**-0.5 * generator.uniform(0.9, 1.1, size=200) for x in xs]
-    found = rates.fit(xs, runs, generator)
+    found = rates.fit(xs, runs, [1.0] * len(xs), generator)
     assert found.exponent == pytest.approx(-0.5, abs=0.01)
     assert found.interval[0] <= found.exponent <= found.interval[1]
     assert found.interval[1] - found.interval[0] < 0.02
+
+
+def test_runs_on_one_sample_count_once() -> None:
+    """A hundred equal runs on each of twelve samples say no more than one on each: the limit is that of twelve."""
+    samples = np.random.default_rng(4).normal(1.0, 0.1, size=12)
+    runs = [np.tile(samples[:, None], 100), samples]
+    found = rates.fit((1, 2), runs, [1.0, 1.0], np.random.default_rng(0))
+    assert found.lows[0] == pytest.approx(found.lows[1])
+    error = samples.std(ddof=1) / 12**0.5
+    assert (samples.mean() - found.lows[0]) / error == pytest.approx(9.0, abs=0.5)  # Student, 11 degrees of freedom
+
+
+def test_the_limit_is_above_the_mean_as_rarely_as_its_level_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At level 0.01: 200 of 20 000 limits, give or take 14; five standard deviations are 70."""
+    monkeypatch.setattr(rates, "LEVEL", 0.01)
+    values = np.random.default_rng(5).normal(size=(20_000, 12))
+    assert abs(sum(rates.lower_limit(row) > 0 for row in values) - 200) < 70
 
 
 def test_the_population_risk_is_exact() -> None:

@@ -9,7 +9,7 @@ from audit.cli import errata as command
 from audit.cli.main import main
 from audit.trace.links import CodeLink
 from reference.paper import inventory
-from reference.paper.registry import Counterexample
+from reference.paper.registry import Counterexample, Hypothesis
 
 ERRATA = """
 [[erratum]]
@@ -18,7 +18,7 @@ title = "The step has the wrong sign"
 where = ["Alg:phased"]
 lines = [7, 8]
 tex = [423, 424]
-severity = "typo"
+severity = "misprint"
 printed = "w + ηg"
 corrected = "w − ηg"
 cost = "none"
@@ -32,6 +32,8 @@ where = ["Alg:gll_oracle", "lem:oracle"]
 lines = []
 tex = [315, 315]
 severity = "accuracy"
+regime = "every loss"
+falsifies = ["lem:oracle"]
 printed = "keeps the larger"
 corrected = "keeps the smaller"
 cost = "one subgradient a step"
@@ -63,6 +65,11 @@ def shown() -> Counterexample:
     )
 
 
+def with_hypotheses() -> Counterexample:
+    met, broken = Hypothesis("n ≥ 1", True, "line 7"), Hypothesis("b ≥ 2", False, "")
+    return Counterexample(True, "output 0", {}, (met, met, broken), "exact", "algorithm")
+
+
 def not_shown() -> Counterexample:
     return Counterexample(False, "output 0.4, truth 0.4", {})
 
@@ -75,7 +82,7 @@ def test_the_list_is_in_order_and_fits(capsys: pytest.CaptureFixture[str]) -> No
     assert main(["errata"]) == 0
     output = capsys.readouterr().out
     assert output.index("E3.2 ") < output.index("E3.10")
-    for text in ("accuracy", "typo", "Alg:phased L7,8", "The step has the wrong sign", "2 errata"):
+    for text in ("accuracy", "misprint", "Alg:phased L7,8", "The step has the wrong sign", "2 errata"):
         assert text in output
     assert max(map(len, output.splitlines())) <= 80
 
@@ -84,7 +91,7 @@ def test_one_in_full(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["errata", "e3.2"]) == 0
     output = capsys.readouterr().out
     for text in (
-        "E3.2 accuracy",
+        "E3.2 false: accuracy",
         "[red]and more[/red]",
         "Alg:gll_oracle, lem:oracle (TeX line 315)",
         "keeps the larger",
@@ -96,6 +103,20 @@ def test_one_in_full(capsys: pytest.CaptureFixture[str]) -> None:
     assert "\x1b" not in output
     assert main(["errata", "E3.10"]) == 0
     assert "Alg:phased L7,8 (TeX lines 423 to 424)" in capsys.readouterr().out
+
+
+def test_a_replay_says_which_hypotheses_are_met(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(monkeypatch, E3_2=with_hypotheses)
+    assert main(["errata", "E3.2", "--run"]) == 0
+    output = capsys.readouterr().out
+    assert output.count("meets: n ≥ 1 (line 7)") == 1
+    assert "DOES NOT MEET: b ≥ 2\n" in output
+    assert main(["errata", "E3.2", "--run", "--json"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)[0]["replay"]["runs"]
+    assert [h["holds"] for h in run["hypotheses"]] == [True, False]
+    assert (run["bound"], run["against"]) == ("exact", "algorithm")
 
 
 def test_a_replay_shows_the_numbers(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,7 +120,7 @@ def test_a_wrong_mechanism_is_found_from_the_command_line(capsys: pytest.Capture
         ("calibrate phased-sgd --epsilon 1 --detla 1e-6", "unknown argument '--detla', did you mean --delta?"),
         ("audit --only lem:orcale", "did you mean lem:oracle?"),
         ("trace lem:orcale", "did you mean lem:oracle?"),
-        ("test", "the following arguments are required: --data, --epsilon"),
+        ("test", "the following arguments are required: --data"),
         ("test m:f --epsilon 1 --data p.json", "--data p.json: No such file or directory"),
         ("test m:f --epsilon 1 --data {", "--data is not JSON: Expecting property name"),
         ("test m:f --epsilon 1 --data {}", '--data {} lacks "dataset": write {"dataset": …, "neighbour": …}'),
@@ -161,7 +161,7 @@ def test_lines_are_folded_and_words_stay_whole(monkeypatch: pytest.MonkeyPatch) 
     [
         "errata", "errata E3.3", "errata E4.1 --run", "trace", "trace lem:oracle", "trace E3.1", "vectors",
         "vectors list 2", "calibrate poly-sfw --epsilon 1 --delta 1e-6", "calibrate proximal --epsilon 1 --delta 1e-6",
-        "crosscheck 3 --python audit.engine.client:run --variant printed",
+        "crosscheck 3 --python audit.engine.client:run --variant printed --outputs-only",
     ],
 )  # fmt: skip
 def test_output_fits_eighty_columns(line: str, capsys: pytest.CaptureFixture[str]) -> None:

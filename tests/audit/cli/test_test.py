@@ -119,6 +119,7 @@ def test_a_command_in_another_language(room, capsys):
         ("some_mechanisms:fine --data pair.json --epsilon 1 --samples 1e999", "1e999 must be a whole number"),
         ("some_mechanisms:fine --data pair.json --epsilon 1 --seed -1", "--seed: -1 must be a whole number"),
         ("some_mechanisms:half --data pair.json --epsilon 1 --release x", "release = 'x' is no attribute"),
+        ("some_mechanisms:fine --data some_mechanisms:fine --epsilon 1", "or a function of no arguments that returns"),
     ],
 )
 def test_bad_input_is_two_with_one_line(room, capsys, arguments, message):
@@ -147,3 +148,11 @@ def test_a_count_may_be_written_as_a_power_of_ten(room, capsys):
     code, out, _ = run_test("some_mechanisms:fine --data pair.json --epsilon 2 --samples 1e3 --json", capsys)
     assert code == 0
     assert json.loads(out)["samples"] == 1000
+
+
+@pytest.mark.parametrize("words", ["mine:run", "mine:run --epsilon 1", "--epsilon 1 mine:run"])
+def test_who_audits_a_mechanism_with_the_wrong_command_is_told_the_right_one(capsys, words):
+    assert main(["audit", *words.split()]) == 2
+    assert "to audit a mechanism: dpso test mine:run" in capsys.readouterr().err
+    assert main(["audit", "--only", "lem:oracle", "--levle", "quick"]) == 2
+    assert "'--levle', did you mean --level?" in capsys.readouterr().err

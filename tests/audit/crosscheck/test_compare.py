@@ -18,8 +18,9 @@ import spec_client
 
 from audit.cli import main as cli
 from audit.cli.algorithms import label_of
-from audit.crosscheck.clients import ClientError, ExecClient, PythonClient
+from audit.crosscheck.clients import ExecClient, PythonClient, WorkerClient
 from audit.crosscheck.compare import CaseVerdict, CrosscheckReport, compare, crosscheck, differs
+from audit.crosscheck.replies import ClientError
 from audit.engine import client as fast
 from audit.runtime.errors import InputError
 from reference import vectors
@@ -28,6 +29,7 @@ from reference.vectors.execute import float64
 
 FILES = [(a.label, v) for a in ALGORITHMS for v in a.editions]
 ORACLE = vectors.load("Alg:gll_oracle", "corrected")
+COUNT = len(ORACLE["cases"])
 REPLIES: dict[str, Any] = {case["id"]: float64(case) for case in ORACLE["cases"]}
 
 
@@ -182,6 +184,15 @@ def test_what_is_not_offered_is_skipped_and_nothing_compared_is_no_agreement() -
     assert not nothing.agrees
 
 
+@pytest.mark.parametrize("options", [(), ("--outputs-only",)])
+def test_where_nothing_is_offered_nothing_was_compared(
+    options: tuple[str, ...], tmp_path: Path, monkeypatch: Any
+) -> None:
+    (tmp_path / "idle.py").write_text('def run(case):\n    return {"unsupported": "nothing is"}\n')
+    monkeypatch.chdir(tmp_path)
+    assert dpso("crosscheck", "gll-oracle", "--python", "idle:run", *options) == 3
+
+
 # -------------------------------------------------------------------------------------- bad Python clients
 
 
@@ -192,6 +203,17 @@ def hang(case: dict[str, Any]) -> Any:
 
 def fail(case: dict[str, Any]) -> Any:
     raise TypeError("no such thing")
+
+
+def nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def event(name: Any, index: Any, value: Any = 1) -> dict[str, Any]:
+    return {"name": name, "index": index, "value": value}
 
 
 BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
@@ -206,6 +228,23 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "trace-word": (lambda case: {**float64(case), "trace": "x"}, "a trace that is no list"),
     "trace-event": (lambda case: {**float64(case), "trace": [{"line": 1}]}, "without name or value"),
     "trace-unknown": (lambda case: {**float64(case), "trace": [{"name": "q", "value": 1}]}, "no event is known"),
+    "exit": (lambda case: sys.exit(0), "called sys.exit(0)"),
+    "huge-exponent": (lambda case: {"output": {"gradient": ["1e999999999", "1"]}}, "of reasonable size"),
+    "huge-float": (lambda case: {"output": {"gradient": [1e308 * 10, 1]}}, "no finite number"),
+    "ratio": (lambda case: {"output": {"gradient": ["1/3", "1"]}}, "no finite number in decimals"),
+    "null": (lambda case: {"output": {"gradient": [None, 1]}}, "which is no number"),
+    "null-output": (lambda case: {"output": None}, 'sent no "output"'),
+    "deep": (lambda case: {"output": {"gradient": nested(10**5)}}, "nested too deeply"),
+    "object": (lambda case: {"output": {"gradient": object()}}, "which is no JSON value"),
+    "both": (lambda case: {**float64(case), "reject": "x"}, "sent reject and output in one reply"),
+    "index-number": (lambda case: {**float64(case), "trace": [event("m", 1)]}, "no list of integers: 1"),
+    "index-word": (lambda case: {**float64(case), "trace": [event("m", "12")]}, "no list of integers: 12"),
+    "index-truth": (lambda case: {**float64(case), "trace": [event("m", [True])]}, "no list of integers"),
+    "name-number": (lambda case: {**float64(case), "trace": [event(7, [])]}, "whose name is no string: 7"),
+    "twice": (
+        lambda case: {**float64(case), "trace": [event("m", [], 1), event("m", [], 2)]},
+        "sent m twice: 1, then 2",
+    ),
     "trace-shape": (lambda case: {**float64(case), "trace": [{"name": "m", "value": [1, 2]}]}, "one value is due"),
 }
 
@@ -219,6 +258,191 @@ def test_a_bad_answer_is_quoted_and_the_other_cases_still_run(name: str) -> None
     assert (failed.id, failed.status) == (target, "error")
     assert message in failed.note
     assert len(report.verdicts) == len(ORACLE["cases"])
+
+
+@pytest.mark.parametrize("shape", ["numpy", "float32", "fractions", "decimals", "nulls", "tuples"])
+def test_values_of_python_libraries_are_read(shape: str) -> None:
+    import decimal
+    from fractions import Fraction
+
+    import numpy as np
+
+    def answer(case: dict[str, Any]) -> Any:
+        reply = float64(case)
+        if "output" not in reply:
+            return {**reply, "output": None, "unsupported": None} if shape == "nulls" else reply
+        gradient: list[float] = reply["output"]["gradient"]
+        made: Any = {
+            "numpy": lambda: np.array(gradient),
+            "float32": lambda: [np.float64(x) for x in gradient],
+            "fractions": lambda: [Fraction(x) for x in gradient],
+            "decimals": lambda: [decimal.Decimal(x) for x in gradient],
+            "nulls": lambda: gradient,
+            "tuples": lambda: tuple(gradient),
+        }[shape]()
+        extra = {"reject": None, "unsupported": None} if shape == "nulls" else {}
+        trace = [{**e, "index": tuple(np.array(e["index"], dtype=int))} for e in reply["trace"]]
+        return {"output": {"gradient": made}, "trace": trace, **extra}
+
+    report = check(answer)
+    assert report.failed == ()
+    assert report.agrees
+
+
+RUDE = """
+import json, os, signal, sys, time
+from reference.vectors.execute import float64
+
+def run(case):
+    if case["id"] == {target!r}:
+        {deed}
+    print("noise")
+    os.write(1, b"more noise")
+    return float64(case)
+"""
+DEEDS = {
+    "sys.exit(0)": "called sys.exit(0)",
+    "os._exit(0)": "ended without an answer (exit code 0",
+    "os.kill(os.getpid(), signal.SIGKILL)": "ended without an answer (exit code -9",
+    "os.close(0); os.closerange(3, 20); time.sleep(60)": "",
+    "time.sleep(60)": "did not answer within",
+    "raise KeyboardInterrupt": "ended without an answer",
+    "return {'output': {'gradient': [10 ** 5000, 1]}}": "no JSON",
+    "return {'output': {'gradient': ['1e999999999', 1]}}": "of reasonable size",
+}
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_a_python_client_costs_one_case_whatever_it_does(
+    deed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = ORACLE["cases"][2]["id"]
+    (tmp_path / "rude_client.py").write_text(RUDE.format(target=target, deed=deed))
+    monkeypatch.syspath_prepend(tmp_path)
+    client = WorkerClient("rude_client:run", timeout=3)
+    try:
+        verdicts = list(crosscheck(client, "Alg:gll_oracle", "corrected"))
+    finally:
+        client.close()
+    (failed,) = [v for v in verdicts if v.status != "pass"]
+    assert (failed.id, failed.status) == (target, "error")
+    assert DEEDS[deed] in failed.note
+    assert len(verdicts) == len(ORACLE["cases"])
+
+
+@pytest.mark.parametrize(
+    "code", ["import os; os._exit(0)", "raise SystemExit(0)", "def run(case): import os; os._exit(0)"]
+)
+def test_no_client_ends_the_run_with_exit_code_0(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "quitting.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert dpso("crosscheck", "gll-oracle", "--python", "quitting:run") == (1 if "def" in code else 2)
+    monkeypatch.delitem(sys.modules, "quitting", raising=False)
+
+
+# ------------------------------------------------------------------------------------ what is not checked
+
+
+def silent(case: dict[str, Any]) -> Any:
+    reply = float64(case)
+    return {name: value for name, value in reply.items() if name != "trace"}
+
+
+def test_what_no_trace_covered_is_listed() -> None:
+    report = check(silent, "Alg:nfw")
+    assert report.agrees
+    assert {(3, "s"), (5, "gradient"), (6, "b"), (0, "beta")} <= set(report.unchecked)
+    assert (9, "output") not in report.unchecked
+    assert check(float64, "Alg:nfw").unchecked == ()
+    some = check(lambda case: {**(r := float64(case)), "trace": [e for e in r["trace"] if e["name"] != "s"]}, "Alg:nfw")
+    assert some.unchecked == ((3, "s"),)
+
+
+def other_noise(factor: float, key: str = "") -> Callable[[dict[str, Any]], Any]:
+    """The client of SPEC.md with another noise (of the draws whose key begins so), outputs only."""
+
+    def answer(case: dict[str, Any]) -> Any:
+        draws = {
+            name: draw | {"values": [factor * float(x) for x in draw["values"]]}
+            if draw["kind"] in ("normal", "laplace", "gumbel") and name.startswith(key)
+            else draw
+            for name, draw in case["draws"].items()
+        }
+        return {"output": spec_client.run({**case, "draws": draws})["output"]}
+
+    return answer
+
+
+def differing(report: CrosscheckReport) -> set[str]:
+    """The slugs of the cases whose outputs differ; nothing else went wrong."""
+    failed = [v for v in report.failed if v.expected == "match"]
+    assert all(v.divergence is not None and v.divergence.quantity.startswith("w") for v in failed), failed
+    return {v.id.partition(f"-{report.variant}-")[2] for v in failed}
+
+
+@pytest.mark.parametrize("factor", [0.8, 1.2])
+@pytest.mark.parametrize(("label", "variant"), [(x, v) for x, v in FILES if x != "Alg:gll_oracle"])
+def test_noise_that_is_off_by_a_fifth_shows_in_outputs(label: str, variant: str, factor: float) -> None:
+    assert differing(check(other_noise(factor), label, variant))
+    assert differing(check(other_noise(1.0), label, variant)) == set(), "the control: the noise as it is"
+
+
+PAIRS = [(x, v) for x, v in FILES if x in ("Alg:nfw", "alg:polySFW")]
+
+
+@pytest.mark.parametrize(("factor", "ending"), [(0.8, "-less"), (1.2, "-more")])
+@pytest.mark.parametrize(("label", "variant"), PAIRS)
+def test_every_pair_of_scales_holds_a_choice_that_flips(label: str, variant: str, factor: float, ending: str) -> None:
+    """Where noise only decides choices: a case for too little, one for too much; each does what its comment says."""
+    named = {c["id"].partition(f"-{variant}-")[2] for c in vectors.load(label, variant)["cases"]}
+    pairs = {slug for slug in named if slug.startswith(("scale-", "tight-scale-")) and slug.endswith(ending)}
+    assert pairs
+    assert pairs <= differing(check(other_noise(factor), label, variant))
+
+
+@pytest.mark.parametrize("variant", ["printed", "corrected"])
+@pytest.mark.parametrize(("round", "name"), [(0, "first"), (1, "second"), (2, "third")])
+@pytest.mark.parametrize(("factor", "ending"), [(0.8, "less"), (1.2, "more")])
+def test_the_scale_of_each_round_of_algorithm_4_decides_an_output(
+    variant: str, round: int, name: str, factor: float, ending: str
+) -> None:
+    found = differing(check(other_noise(factor, f"u[{round},"), "alg:polySFW", variant))
+    assert f"scale-{name}-{ending}" in found
+
+
+# ------------------------------------------------------------------------------------- JUnit, other vectors
+
+
+def test_junit_has_every_case_and_what_is_open(wrong_sign: str, tmp_path: Path) -> None:
+    from xml.etree import ElementTree
+
+    place = tmp_path / "report.xml"
+    assert dpso("crosscheck", "1", "--python", wrong_sign, "--junit", str(place)) == 1
+    suite = ElementTree.parse(place).getroot()
+    assert suite.attrib["tests"] == str(len(ORACLE["cases"])) == str(len(suite.findall("testcase")))
+    assert suite.attrib["failures"] == str(len(suite.findall("testcase/failure"))) != "0"
+    assert dpso("crosscheck", "1", "--python", wrong_sign, "--junit", str(tmp_path / "no" / "where")) == 2
+
+
+def test_vectors_of_somebody_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = {**ORACLE, "algorithm": "Their:search", "name": "their-search", "cases": ORACLE["cases"][:5]}
+    (tmp_path / "their-search-corrected.json").write_text(json.dumps(document))
+    command = ["crosscheck", "their-search", "--python", "their_client:run", "--vectors", str(tmp_path)]
+    (tmp_path / "their_client.py").write_text(
+        "from reference.vectors.execute import float64\n"
+        "run = lambda case: float64({**case, 'algorithm': 'Alg:gll_oracle'})\n"
+    )
+    sys.path.insert(0, str(tmp_path))
+    try:
+        assert dpso(*command) == 0
+        assert "Their:search, corrected: 5 of 5 cases agree" in capsys.readouterr().out
+        (tmp_path / "their-search-corrected.json").write_text(json.dumps({**document, "format": 1}))
+        assert dpso(*command) == 2
+        assert "has format 1: this reader knows format 2" in capsys.readouterr().err
+    finally:
+        sys.path.remove(str(tmp_path))
 
 
 def test_a_python_client_that_hangs_is_interrupted() -> None:
@@ -342,7 +566,7 @@ def dpso(*arguments: str) -> int:
 def test_exit_0_and_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert dpso("crosscheck", "oracle", "--python", "reference.vectors.execute:float64") == 0
     out = capsys.readouterr().out
-    assert "Alg:gll_oracle, corrected: 34 of 34 cases agree" in out
+    assert f"Alg:gll_oracle, corrected: {COUNT} of {COUNT} cases agree" in out
     assert "hinge-negative-label" in out
 
 
@@ -359,7 +583,7 @@ def test_exit_1_with_the_first_difference(wrong_sign: str, capsys: pytest.Captur
     assert "first difference: gll-oracle-corrected-absolute" in out
     assert "line 11 of the paper's algorithm, quantity output" in out
     assert "ulps (allowed" in out
-    assert "or         wrong-half: keeps the half with the larger value" in out
+    assert "likely     no catalogued bug gives these numbers" in out, "the trace's output and the output differ"
 
 
 WRONG_SIGN = """
@@ -379,7 +603,7 @@ def test_a_client_that_never_answers_is_said_once(tmp_path: Path, capsys: pytest
     assert dpso("crosscheck", "gll-oracle", "--exec", f"{sys.executable} {tmp_path / 'dead.py'}") == 1
     output = capsys.readouterr().out
     assert "first failure: gll-oracle-corrected-absolute" in output
-    assert "the client ended in all 34 cases: none was answered" in output
+    assert f"the client ended in all {COUNT} cases: none was answered" in output
     assert output.count("exit code 3") == 1
     assert "wrong-half" not in output, "nothing was compared, so no bug is likely"
 
@@ -394,7 +618,7 @@ def test_json_has_everything(wrong_sign: str, capsys: pytest.CaptureFixture[str]
 
 def test_one_case_of_another_variant(capsys: pytest.CaptureFixture[str]) -> None:
     options = ("--variant", "tight", "--case", "poly-sfw-tight-tight-pure", "--json")
-    assert dpso("crosscheck", "poly-sfw", "--python", "audit.engine.client:run", *options) == 0
+    assert dpso("crosscheck", "poly-sfw", "--python", "audit.engine.client:run", *options, "--outputs-only") == 0
     assert [c["id"] for c in json.loads(capsys.readouterr().out)["cases"]] == ["poly-sfw-tight-tight-pure"]
 
 
@@ -423,14 +647,21 @@ def test_exit_2_and_one_line(arguments: tuple[str, ...], message: str, capsys: p
 
 def test_vectors_list_and_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert dpso("vectors") == 0
-    assert "phased-sgd-tight: 36 cases" in capsys.readouterr().out
+    tight = len(vectors.load("Alg:phased", "tight")["cases"])
+    assert f"phased-sgd-tight: {tight} cases" in capsys.readouterr().out
     assert dpso("vectors", "list", "oracle") == 0
     assert "gll-oracle-corrected-no-step  match" in capsys.readouterr().out
     assert dpso("vectors", "list", "oracle", "--json") == 0
-    assert json.loads(capsys.readouterr().out)[1]["count"] == 34
+    assert json.loads(capsys.readouterr().out)[1]["count"] == COUNT
     assert dpso("vectors", "export", str(tmp_path / "out")) == 0
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"SPEC.md", "schema.json", "manifest.sha256", "ids.txt", "noisy-sfw-printed.json"} <= names
+    assert {"reply.schema.json", "check_vectors.py"} <= names
+    archives = [tmp_path / "one.tar.gz", tmp_path / "two.tar.gz"]
+    for place in archives:
+        assert dpso("vectors", "export", str(place)) == 0
+    assert f"root hash {vectors.root()}" in capsys.readouterr().out
+    assert archives[0].read_bytes() == archives[1].read_bytes()
     (tmp_path / "file").write_text("")
     assert dpso("vectors", "export", str(tmp_path / "file")) == 2
     assert dpso("vectors", "export") == 2

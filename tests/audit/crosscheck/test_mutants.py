@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from mutants import Mutant, at_its_line, clone, first_caught, mutated_code, mutated_source
-from mutants.catalogue import MUTANTS
+from mutants import Slip, at_its_line, clone, first_caught, mutated_code, mutated_source
 from mutants.leaks import CHECKS
 
+from audit.crosscheck.bugs.catalogue import MUTANTS
 from audit.crosscheck.compare import CaseVerdict
 from reference.convex import oracle
 from reference.vectors.execute import CODE
@@ -17,7 +17,7 @@ from reference.vectors.execute import CODE
 FOUND: dict[str, CaseVerdict | None] = {}
 
 
-def row(mutant: Mutant) -> str:
+def row(mutant: Slip) -> str:
     verdict = FOUND.get(mutant.id)
     found = verdict.divergence if verdict else None
     seen = f"L{found.line} {found.quantity}" if found else "survives"
@@ -35,14 +35,14 @@ def test_there_are_enough_and_all_algorithms_have_some() -> None:
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.id)
-def test_the_vectors_catch_it_at_its_line(mutant: Mutant) -> None:
+def test_the_vectors_catch_it_at_its_line(mutant: Slip) -> None:
     FOUND[mutant.id] = first_caught(mutant)
     print(row(mutant))
     assert at_its_line(mutant, FOUND[mutant.id]), row(mutant)
 
 
 @pytest.mark.parametrize("mutant", [m for m in MUTANTS if m.leak], ids=lambda m: m.id)
-def test_what_it_reveals_is_computed(mutant: Mutant) -> None:
+def test_what_it_reveals_is_computed(mutant: Slip) -> None:
     found, allowed = CHECKS[mutant.leak](mutated_code(mutant))
     print(f"{mutant.id:34} {mutant.leak:16} {found:.6g} > {allowed:.6g}")
     assert found > allowed

@@ -22,9 +22,10 @@ from reference.numerics.tape import Draw, RecordingTape, SeededTape, Tape
 from reference.paper.editions import edition as edition_of
 from reference.setting.data import Example
 from reference.setting.losses import GLL, Absolute, EpsilonInsensitive, Hinge, Huber, Logistic, Quantile
+from reference.setting.losses_composite import CovarianceEstimation, DictionaryLearning, TrimmedRegression
 from reference.setting.losses_smooth import GemanMcClure, Sigmoid, SignedQuadratic, SquaredTanh
 from reference.setting.losses_weak import RobustPhaseRetrieval, TanhRegression
-from reference.setting.sets import Box, L2Ball, LpBall, Simplex, WholeSpace, l1_ball
+from reference.setting.sets import Box, L2Ball, LpBall, Polytope, Simplex, WholeSpace, l1_ball
 from reference.weakly_convex import proximal_guided as alg6
 from reference.weakly_convex.strongly_convex import Phase
 
@@ -228,6 +229,29 @@ def test_proximally_guided(p: Any, radius: Any, edition: str) -> None:
             edition=edition,
             beta=beta,  # type: ignore[arg-type]
         ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("loss", "W", "entries"),
+    [
+        (TanhRegression(1, 1), Simplex(3), 3),
+        (TanhRegression(1), Polytope([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]), 3),
+        (CovarianceEstimation(3, 1, 1, "1.8"), Box([-1] * 3, [1] * 3), 3),
+        (DictionaryLearning(2, 1, 1, 1, 2, "0.25"), L2Ball([Fraction(1, 2)] * 3, 1), 3),
+        (TrimmedRegression(1, 2, 1, 1, 1), Polytope([(x, v, 1 - v) for x in (-1, 1) for v in (0, 1)]), 3),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_proximally_guided_on_hulls_and_composite_losses(loss: Any, W: Any, entries: int) -> None:
+    data = records(24, entries, 0.5)
+    if isinstance(loss, TrimmedRegression):
+        data = tuple(Example((z.x[0], i % 2, 1 - i % 2), z.y) for i, z in enumerate(data))
+    start = K.vector([0.5, -0.25, 0.125]) if isinstance(W, Box) else W.centre(K)
+    assert_equal(
+        alg6.guided_draws(PLAN, 3, 2, 3),
+        lambda t: alg6.proximally_guided(K, loss, W, data, rounds=3, plan=PLAN, mu=2, tape=t, start=start).w,
+        lambda t: fast.proximally_guided(loss, W, data, t, rounds=3, plan=PLAN, mu=2, start=start),
     )
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from audit.checks.framework import GRADES, Grade
+from audit.checks.scale import GRADES, Grade
 from audit.report import graph
 from audit.report.grades import GRADE_BADGES, GRADE_COLOURS
 from audit.report.graph import Node

@@ -49,8 +49,17 @@ def test_a_process_that_dies_or_never_answers_is_replaced(
 def test_work_that_nobody_survives_is_given_up(tmp_path: Path) -> None:
     with pytest.raises(WorkersLost, match="4 workers in a row were lost with the same piece of work"):
         answers(Pool.processes(1), sample_work.dies_always, str(tmp_path), [3])
+    assert len(list(tmp_path.glob("died-*"))) == 4
     found = dict(Pool.processes(1).run(sample_work.dies_always, None, [3], lost=lambda task, reason: -1))
     assert found == {3: -1}
+
+
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_it_is_tried_as_often_as_is_asked_for(attempts: int, tmp_path: Path) -> None:
+    said = "one worker was lost" if attempts == 1 else f"{attempts} workers in a row were lost"
+    with pytest.raises(WorkersLost, match=said):
+        list(Pool.processes(1).run(sample_work.dies_always, str(tmp_path), [3], attempts=attempts))
+    assert len(list(tmp_path.glob("died-*"))) == attempts
 
 
 def test_workers_start_with_fixed_hashing_and_one_thread() -> None:

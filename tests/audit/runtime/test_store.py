@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -81,6 +82,23 @@ def test_several_puts_are_one_flush_once_a_second(tmp_path: Path, monkeypatch: p
         one.put("5", 5)
         assert flushed == [1, 5]
     assert [key for key, _ in reopened(tmp_path)] == list("012345")
+
+
+def test_what_is_put_after_a_second_is_written_with_all_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The README promises that the end of the process costs a second or so."""
+    now = [100.0]
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    with opened(tmp_path, "refuse") as one:
+        one.begin(PLAN)
+        one.put("0", 0)
+        waiting = []
+        for moment in (100.5, 100.9, 101.1):
+            now[0] = moment
+            one.put(str(moment), 0)
+            waiting.append(len(one._pending))
+        assert waiting == [1, 2, 0]
 
 
 def test_nothing_is_written_before_the_plan(tmp_path: Path) -> None:
@@ -411,3 +429,19 @@ def test_a_read_only_folder(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(StoreError, match=r"cannot be opened .Permission denied.; name another --out"):
         opened(tmp_path)
+
+
+def test_a_folder_is_made_with_those_above_it(tmp_path: Path) -> None:
+    with Store.in_folder(tmp_path / "a" / "b", {"seed": 1}, "refuse") as store:
+        store.begin({})
+    assert (tmp_path / "a" / "b" / NAME).exists()
+
+
+def test_a_record_that_is_too_long_is_refused_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(tmp_path) as store:
+        store.begin(PLAN)
+        monkeypatch.setattr(module, "LONGEST", 400)
+        with pytest.raises(StoreError, match=r"a record of \d+ bytes is longer than 400;"):
+            store.put("long", "x" * 500)
+        store.put("short", 1)
+    assert [key for key, _ in reopened(tmp_path)] == ["short"]

@@ -1,129 +1,31 @@
-"""Seeded bugs: one line of the reference changed, run as a client of the test vectors.
-
-A mutant is a substitution in the source of one function or class; `clone` compiles it in a copy of its module, together
-with every function of that module (and of the modules that import it), so that the live modules are not touched. The
-vectors must catch it at the line where the bug is; a bug that is relevant to privacy must also be seen by `leak`, an
-exact computation of what the mutated algorithm reveals.
+"""The catalogued bugs as clients of the test vectors (`audit.crosscheck.bugs` has them), and what they reveal.
 
 What may not enter: a bug of privacy that no exact computation sees.
 """
 
 from __future__ import annotations
 
-import inspect
-import textwrap
-from collections.abc import Mapping
-from dataclasses import dataclass
-from importlib import import_module
-from types import FunctionType, ModuleType, SimpleNamespace
-from typing import Any
-
+from audit.crosscheck.bugs import Slip, answer, clone, mutated_code, mutated_source
 from audit.crosscheck.clients import PythonClient
 from audit.crosscheck.compare import CaseVerdict, crosscheck
-from reference.numerics.numbers import Float64
-from reference.paper.events import Trace
-from reference.vectors.execute import MODULES, as_json, plain, run
-
-HELPERS = {
-    "rounds": "reference.smooth.rounds",
-    "calibration": "reference.smooth.calibration",
-    "sensitivity": "reference.smooth.sensitivity",
-    "mirror": "reference.weakly_convex.mirror",
-}
-"""Modules that hold lines of the algorithms besides those that a run calls."""
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """One bug: where it is (module, function), the text that it replaces, the line of the paper, what it is."""
-
-    id: str
-    algorithm: str
-    variant: str
-    module: str
-    owner: str
-    old: str
-    new: str
-    line: int
-    bug: str
-    leak: str = ""
-    """The key of the check in `mutants.leaks` that sees the loss of privacy; empty if privacy is not touched."""
-    also: tuple[int, ...] = ()
-    """Other lines at which the vectors may see it first (a quantity without an event of its own)."""
-
-
-def mutated_source(mutant: Mutant) -> str:
-    """The source of the owner with the substitution, which must fit exactly once."""
-    module = import_module({**MODULES, **HELPERS}[mutant.module])
-    source = textwrap.dedent(inspect.getsource(getattr(module, mutant.owner)))
-    if source.count(mutant.old) != 1:
-        raise ValueError(f"{mutant.id}: {mutant.old!r} occurs {source.count(mutant.old)} times in {mutant.owner}")
-    return source.replace(mutant.old, mutant.new)
-
-
-def clone(module: ModuleType, exchanged: Mapping[str, Any]) -> dict[str, Any]:
-    """The module's namespace with some names exchanged, and all its functions rebound to it."""
-    space = dict(vars(module))
-    for name, value in vars(module).items():
-        if isinstance(value, FunctionType) and value.__module__ == module.__name__:
-            space[name] = _rebound(value, space)
-    space.update(exchanged)
-    return space
-
-
-def _rebound(function: FunctionType, space: dict[str, Any]) -> FunctionType:
-    copy = FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
-    copy.__kwdefaults__ = function.__kwdefaults__
-    return copy
-
-
-def mutated_code(mutant: Mutant) -> SimpleNamespace:
-    """What `execute.run` calls, with the mutant inside."""
-    places = {**MODULES, **HELPERS}
-    home = import_module(places[mutant.module])
-    space = clone(home, {})
-    exec(compile(mutated_source(mutant), f"<mutant {mutant.id}>", "exec"), space)
-    spaces = {places[mutant.module]: space}
-    for path in (*HELPERS.values(), *MODULES.values()):  # importers, from the helpers up
-        if path not in spaces:
-            spaces[path] = _following(import_module(path), spaces)
-    for path in MODULES.values():  # once more: algorithms import each other
-        if path != places[mutant.module]:
-            spaces[path] = _following(import_module(path), spaces)
-    return SimpleNamespace(**{name: SimpleNamespace(**spaces[path]) for name, path in MODULES.items()})
-
-
-def _following(module: ModuleType, spaces: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """A copy of a module whose imports from the copied modules follow the copies."""
-    exchanged = {}
-    for name, value in vars(module).items():
-        if isinstance(value, (FunctionType, type)) and value.__module__ != module.__name__:
-            exchanged[name] = spaces.get(value.__module__, {}).get(value.__name__, value)
-    return clone(module, exchanged)
-
-
-def client(mutant: Mutant) -> PythonClient:
+def client(mutant: Slip) -> PythonClient:
     """The mutant in binary64, with its trace."""
-    code, K = mutated_code(mutant), Float64()
-
-    def answer(case: Any) -> dict[str, Any]:
-        trace = Trace()
-        try:
-            done = run(K, case, code, trace=trace)
-        except Exception as error:  # noqa: BLE001 - a mutant may fail in any way; its trace so far is what counts
-            return {"reject": f"{type(error).__name__}: {error}", "trace": as_json(K, trace)}
-        return {"trace": as_json(K, trace), "output": {k: plain(K, v) for k, v in done.output.items()}}
-
-    return PythonClient(answer, mutant.id)
+    code = mutated_code(mutant)
+    return PythonClient(lambda case: answer(code, case), mutant.id)
 
 
-def first_caught(mutant: Mutant) -> CaseVerdict | None:
+def first_caught(mutant: Slip) -> CaseVerdict | None:
     """The first case that the mutant fails; None if it survives."""
     verdicts = crosscheck(client(mutant), mutant.algorithm, mutant.variant)
     return next((verdict for verdict in verdicts if verdict.status != "pass"), None)
 
 
-def at_its_line(mutant: Mutant, verdict: CaseVerdict | None) -> bool:
+def at_its_line(mutant: Slip, verdict: CaseVerdict | None) -> bool:
     """Whether the first failing case names the line where the bug is."""
     found = verdict.divergence if verdict is not None else None
     return found is not None and found.line in (mutant.line, *mutant.also)
+
+
+__all__ = ["Slip", "at_its_line", "client", "clone", "first_caught", "mutated_code", "mutated_source"]

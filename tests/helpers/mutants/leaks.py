@@ -254,6 +254,7 @@ def nfw_steps(code: Any) -> Finding:
             beta=4,
             alpha=2**-10,
             scale=getattr(module, scale),
+            unproven=True,
         )
         share = two_sided(-2 / float(p.s))  # one vertex is ahead by 2, against a tie
         worst = max(worst, _binomial_delta(1, steps, share, 0.5), _binomial_delta(1, steps, 0.5, share))

@@ -51,7 +51,7 @@ STEEP = PiecewiseLinear([], [1])
 """ℓ(u) = u, L0 = 1: attains every bound of this file."""
 
 
-@pytest.mark.statement("lem:moreau", kind="exact")
+@pytest.mark.statement("lem:moreau", kind="searched")
 def test_prox_minimises() -> None:
     for ell, beta, m in cases(1):
         best = envelope(K, ell, beta, K(m))
@@ -62,7 +62,7 @@ def test_prox_minimises() -> None:
                 assert above >= K(beta) / 2 * K(step) ** 2 - TINY, (ell, beta, m)  # strong convexity, not only ≥ 0
 
 
-@pytest.mark.statement("lem:moreau", kind="exact")
+@pytest.mark.statement("lem:moreau", kind="searched")
 def test_derivative_is_beta_times_the_displacement() -> None:
     """Lemma 3b: between m and m+h the envelope rises by at least ℓ_β'(m)h and at most ℓ_β'(m+h)h."""
     for ell, beta, m in cases(2):
@@ -72,7 +72,7 @@ def test_derivative_is_beta_times_the_displacement() -> None:
             assert low - TINY <= rise <= high + TINY, (ell, beta, m, h)
 
 
-@pytest.mark.statement("lem:moreau", kind="adversarial")
+@pytest.mark.statement("lem:moreau", kind="searched")
 def test_envelope_is_convex_lipschitz_and_smooth() -> None:
     """The derivative rises, by at most β a unit, and stays within L0; both constants are reached."""
     largest, steepest = K(0), K(0)
@@ -88,7 +88,7 @@ def test_envelope_is_convex_lipschitz_and_smooth() -> None:
     assert envelope_lipschitz_printed(K, 1) == 2 * envelope_lipschitz(K, 1)
 
 
-@pytest.mark.statement("lem:moreau", kind="adversarial")
+@pytest.mark.statement("lem:moreau", kind="searched")
 def test_envelope_gap() -> None:
     """0 ≤ ℓ − ℓ_β ≤ L0²/(2β), attained by ℓ(u) = u."""
     for ell, beta, m in cases(4):
@@ -98,7 +98,7 @@ def test_envelope_gap() -> None:
     assert abs(attained - envelope_gap(K, 1, 7)) < TINY
 
 
-@pytest.mark.statement("lem:oracle", kind="adversarial")
+@pytest.mark.statement("lem:oracle", kind="searched")
 def test_prox_radius() -> None:
     """|m − prox(m)| ≤ L0/β, half the printed radius, attained."""
     for ell, beta, m in cases(5):
@@ -107,7 +107,7 @@ def test_prox_radius() -> None:
     assert prox_radius_printed(K, 1, 7) == 2 * prox_radius(K, 1, 7)
 
 
-@pytest.mark.statement("lem:oracle", kind="adversarial")
+@pytest.mark.statement("lem:oracle", kind="searched")
 def test_search_height() -> None:
     """h rises by at most 9L0²/(2β) over [m ± 2L0/β], attained; the printed 8L0²/β has room."""
     for ell, beta, m in cases(6):
@@ -120,7 +120,7 @@ def test_search_height() -> None:
     assert abs(rise - search_height(K, 1, 1)) < TINY
 
 
-@pytest.mark.statement("lem:oracle", kind="exact")
+@pytest.mark.statement("lem:oracle", kind="searched")
 def test_the_best_of_the_midpoints_is_within_tau_over_two_to_the_T() -> None:
     """The bisection guarantee that the paper cites, for subgradient bisection: h(ū) − h(u*) ≤ 2^{−T}τ."""
     for ell, beta, m in cases(7, 4):
@@ -142,7 +142,7 @@ def test_the_best_of_the_midpoints_is_within_tau_over_two_to_the_T() -> None:
             assert best - low <= tau / 2**T + TINY  # type: ignore[operator]
 
 
-@pytest.mark.statement("lem:moreau", kind="exact")
+@pytest.mark.statement("lem:moreau", kind="searched")
 def test_a_constraint_clips_the_proximal_point() -> None:
     rng = Random(8)
     for ell, beta, m in cases(8):
@@ -165,7 +165,7 @@ def test_outside_M_the_envelope_is_neither_lipschitz_nor_below_the_loss() -> Non
     assert abs(rise - 1) < TINY  # but it stays 1-smooth
 
 
-@pytest.mark.statement("lem:f_smoothness", kind="adversarial")
+@pytest.mark.statement("lem:f_smoothness", kind="searched")
 @pytest.mark.parametrize("p", [1, 2, INF, F(3, 2)])
 def test_smoothed_generalised_linear_loss(p: object) -> None:
     """f_β is L0R-Lipschitz and β‖x‖_*²-smooth in ‖·‖_p, within L0²/(2β) of f; smoothness is attained."""
@@ -205,7 +205,7 @@ def _aligned(L: Float64, x: Vector, p: object) -> Vector:
     return L.vector([(1 if c > 0 else -1) * abs(c) ** (q - 1) for c in x])
 
 
-@pytest.mark.statement("lem:moreau", kind="certified")
+@pytest.mark.statement("lem:moreau", kind="searched")
 def test_search_encloses_the_proximal_point_without_a_closed_form() -> None:
     B = Ball(256)
     a, b = search_prox(B, Logistic(1), B(2), B(F(1, 3)), 80)
@@ -230,6 +230,15 @@ def test_non_convex_losses_are_refused() -> None:
 
     with pytest.raises(ValueError, match="above the chord"):
         require_convex(K, Hidden(0), K(-1), K(2))
+
+    class Raised(Hidden):
+        """The same, and positive."""
+
+        def value(self, K: object, u: object) -> object:
+            return 5 + super().value(K, u)  # type: ignore[operator]
+
+    with pytest.raises(ValueError, match="it lies 1 above the chord"):
+        require_convex(K, Raised(0), K(-1), K(2))
 
 
 def test_intervals() -> None:

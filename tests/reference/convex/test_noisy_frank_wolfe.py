@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from reference.convex.counterexamples import mean_deviation
-from reference.convex.moreau import envelope
+from reference.convex.moreau import Interval, envelope
 from reference.convex.noisy_frank_wolfe import (
     FrankWolfeParameters,
     composed_delta,
@@ -33,14 +33,15 @@ from reference.convex.noisy_frank_wolfe import (
     theorem_beta,
     theorem_steps,
 )
-from reference.convex.oracle import closed_form_oracle
-from reference.convex.phased_sgd import FEATURE_SLACK
+from reference.convex.oracle import closed_form_oracle, oracle_printed
+from reference.convex.phased_sgd import checked_points
 from reference.numerics.numbers import INF, MP, Ball, Float64, Numbers, norm
 from reference.numerics.tape import ReplayTape, SeededTape, TapeError, ZeroTape
 from reference.paper.editions import errata_of, line_marks
 from reference.paper.events import Trace
 from reference.privacy import kov_epsilon0, noisy_min_law
 from reference.setting import GLL, Absolute, Box, Example, FeasibleSet, Polytope, Simplex, box_polytope, l1_ball
+from reference.setting.data import FEATURE_SLACK
 
 F = Fraction
 GLL1 = GLL(Absolute, 1, 1, 1)
@@ -56,7 +57,7 @@ def records(rng: Random, n: int, d: int) -> tuple[Example, ...]:
     )
 
 
-@pytest.mark.statement("Alg:nfw", kind="exact")
+@pytest.mark.statement("Alg:nfw", kind="searched")
 def test_a_run_by_hand() -> None:
     """ℓ = |u − 9|, x = e_1, ℓ_1 ball of ℝ²: ∇̃ = −(1 − q/2)e_1, so +e_1 wins unless the noise on −e_2 says otherwise."""
     K = MP(30)
@@ -79,7 +80,7 @@ def test_a_run_by_hand() -> None:
     assert all(abs(a - K(b)) < K("1e-27") for a, b in zip(printed.w, w3, strict=True))  # w_T, one step behind
 
 
-@pytest.mark.statement("Alg:nfw", kind="certified")
+@pytest.mark.statement("Alg:nfw", kind="searched")
 @pytest.mark.parametrize("noise", ["laplace", "gumbel"])
 def test_three_number_systems_agree(noise: str) -> None:
     data = records(Random(1), 20, 3)
@@ -91,7 +92,7 @@ def test_three_number_systems_agree(noise: str) -> None:
     assert all(abs(a - float(b)) < 1e-13 for a, b in zip(runs[0].w, runs[1].w, strict=True))
 
 
-@pytest.mark.statement("thm:l1_glm", kind="exact")
+@pytest.mark.statement("thm:l1_glm", kind="searched")
 def test_nT_oracle_calls_exactly() -> None:
     K = Float64()
     p = made(K, 10, l1_ball(2), T=7)
@@ -123,7 +124,7 @@ def test_the_weights_of_the_recursion_sum_to_one() -> None:
         assert sum(w * F(9, (t + 2) ** 2) / 2 for t, w in enumerate(weights, 1)) <= F(9, 4 * (T + 2))
 
 
-@pytest.mark.statement("thm:l1_glm", kind="exact")
+@pytest.mark.statement("thm:l1_glm", kind="searched")
 def test_expected_peak_of_the_noise() -> None:
     """0.75, 1.125, 1.3854 for J = 2, 3, 4; at most 2 ln J, and ln J from J = 4 on; against the law of noisy-min."""
     K = MP(30)
@@ -138,11 +139,13 @@ def test_expected_peak_of_the_noise() -> None:
             assert 0 < excess <= noise_peak(K, len(scores), noise)
 
 
-@pytest.mark.statement("Alg:nfw", kind="statistical")
+@pytest.mark.statement("Alg:nfw", kind="measured")
 def test_gumbel_noise_has_the_sign_of_an_argmin() -> None:
     """J = 3 (J = 2 cannot tell): with equal gaps the law is that of the exponential mechanism, within 6 sigma."""
     K, counts, runs = Float64(), [0, 0, 0], 4000
-    p = replace(made(K, 2, Polytope([[-1], [0], [1]]), T=1, noise="gumbel"), s=0.5, oracle=closed_form_oracle)
+    p = replace(
+        made(K, 2, Polytope([[-1], [0], [1]]), T=1, noise="gumbel"), s=0.5, oracle=closed_form_oracle, unproven=True
+    )
     data = (Example((1,), -9),) * 2  # gradient 1, scores −1, 0, 1
     mutant = [0, 0, 0]
     for seed in range(runs):
@@ -158,12 +161,12 @@ def test_gumbel_noise_has_the_sign_of_an_argmin() -> None:
     assert off[0] < 6 < off[1]
 
 
-@pytest.mark.statement("thm:l1_glm", kind="adversarial")
+@pytest.mark.statement("thm:l1_glm", kind="searched")
 @pytest.mark.parametrize("T", [1, 2, 5, 20, 60])
 def test_the_empirical_risk_without_noise_is_below_the_bound(T: int) -> None:
     """F_{β,S}(w_{T+1}) − min ≤ 9βR²D²/(4(T+2)) + αD, against a fine grid; the bound is not vacuous."""
     K, data = Float64(), records(Random(3), 30, 2)
-    p = replace(made(K, 30, l1_ball(2), T=T, beta=F(2)), s=0.0)
+    p = replace(made(K, 30, l1_ball(2), T=T, beta=F(2)), s=0.0, unproven=True)
 
     def risk(w: object) -> float:
         return sum(envelope(K, Absolute(z.y), 2, w @ K.vector(z.x)) for z in data) / 30  # type: ignore[operator]
@@ -175,7 +178,7 @@ def test_the_empirical_risk_without_noise_is_below_the_bound(T: int) -> None:
     assert T > 1 or excess > empirical_risk(K, p) / 100
 
 
-@pytest.mark.statement("thm:l1_glm", kind="exact")
+@pytest.mark.statement("thm:l1_glm", kind="searched")
 def test_parameters_of_the_theorem() -> None:
     K = MP(30)
     n, J, L = 5000, 20, K.log(K(10**6))
@@ -187,7 +190,7 @@ def test_parameters_of_the_theorem() -> None:
     assert abs(steps_without_log(K, n, J, 1, F(1, 10**6)) - T * K.log(K(n))) <= F(1, 2)
 
 
-@pytest.mark.statement("thm:l1_glm", kind="exact")
+@pytest.mark.statement("thm:l1_glm", kind="searched")
 def test_calibration() -> None:
     """Printed over tight noise at (1, 1e-6): 15.8 (T = 1) to 3.75 (T = 400), and Gumbel a further 1.84 to 1.86."""
     K, ratios, further = Float64(), [], []
@@ -202,7 +205,7 @@ def test_calibration() -> None:
     assert further[0] == 1.0
 
 
-@pytest.mark.statement("thm:l1_glm", kind="certified")
+@pytest.mark.statement("thm:l1_glm", kind="searched")
 @pytest.mark.parametrize("epsilon", [F(1, 10), 1, 8])
 def test_printed_noise_is_private_where_lemma_1_says_so(epsilon: F) -> None:
     B = Ball(160)
@@ -219,7 +222,7 @@ def test_printed_noise_is_private_where_lemma_1_says_so(epsilon: F) -> None:
         assert B.le(composed_delta(B, replace(tight, smoothing=longer)), B(F(1, 10**6))), "longest features"
 
 
-@pytest.mark.statement("thm:l1_glm", kind="exact")
+@pytest.mark.statement("thm:l1_glm", kind="searched")
 def test_the_scores_of_two_vertices_move_against_each_other_by_the_range() -> None:
     """Worst replacement on a polytope far from 0: the range is 2DL0R/n, while ‖v‖·‖∇̃ − ∇̃'‖ is 21 times that."""
     K, n = Float64(), 4
@@ -237,7 +240,7 @@ def test_the_scores_of_two_vertices_move_against_each_other_by_the_range() -> No
     assert norm(K, change[0] - change[1], INF) == pytest.approx(2 / n)
 
 
-@pytest.mark.statement("thm:l1_glm", kind="exact")
+@pytest.mark.statement("thm:l1_glm", kind="searched")
 def test_generalisation() -> None:
     """d = 1, f = y·w, W = [−1, 1]: E sup(F_D − F_S) = E|ȳ|, below 2√(2 ln 2/n), for every n; not 0 as √log d says."""
     K = Float64()
@@ -251,10 +254,10 @@ def test_generalisation() -> None:
     assert generalisation(K, few) < generalisation(K, wide)
 
 
-@pytest.mark.statement("thm:l1_glm", kind="exact")
+@pytest.mark.statement("thm:l1_glm", kind="searched")
 def test_the_rate_of_theorem_9_and_without_its_logarithm() -> None:
     """The explicit bound stays within a constant of the printed rate; without ln n in T it is smaller for large n."""
-    K, W = Float64(), l1_ball(10)
+    K, W = MP(30), l1_ball(10)
     L, J, d = math.log(10**6), 20, 10
     for n in (10**3, 10**5, 10**7, 10**9):
         p = made(K, n, W)
@@ -299,6 +302,26 @@ def test_bad_data() -> None:
     K = Float64()
     p = made(K, 2, Simplex(2))
     with pytest.raises(ValueError, match="‖x‖_inf of record 1"):
-        noisy_frank_wolfe(K, (Example((1, 1)), Example((1, 2))), p, ZeroTape())
+        checked_points(K, GLL1, (Example((1, 1)), Example((1, 2))), p.W, p.start)
+    scaled = noisy_frank_wolfe(K, (Example((1, 1)), Example((1, 2))), p, ZeroTape())
+    assert list(scaled.w) == list(noisy_frank_wolfe(K, (Example((1, 1)), Example((0.5, 1))), p, ZeroTape()).w)
     with pytest.raises(ValueError, match="n = 3 must be 2"):
         noisy_frank_wolfe(K, (Example((1, 1)),) * 3, p, ZeroTape())
+
+
+def test_a_scale_below_its_own_proof_is_refused() -> None:
+    """A little less than the tight scale, the printed scale at a large ε, more steps than the scale was made for."""
+    K = Float64()
+    for noise in ("laplace", "gumbel"):
+        tight = made(K, 100, l1_ball(2), T=20, noise=noise, scale=scale_tight)
+        with pytest.raises(ValueError, match=r"s = .* must make the run \(epsilon, delta\)-DP: T = 20 selections"):
+            replace(tight, s=tight.s * (1 - 2.0**-20))
+        with pytest.raises(ValueError, match="T = 21 selections"):
+            replace(tight, T=21)
+        assert replace(tight, T=21, unproven=True).T == 21
+    with pytest.raises(ValueError, match="selections"):
+        made(K, 100, l1_ball(1), epsilon=2000, delta=F(1, 10))
+    with pytest.raises(ValueError, match="oracle"):
+        made(K, 100, l1_ball(2), oracle=oracle_printed)
+    with pytest.raises(ValueError, match=r"M = .* must reach"):
+        made(K, 100, l1_ball(2), M=Interval(-1, 0))

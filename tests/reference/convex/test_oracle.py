@@ -81,7 +81,7 @@ def test_with_another_M_the_printed_oracle_does_not_look_at_the_loss_either() ->
     }  # β(m − m_1) with m_1 = 1/8, the middle of M ∩ [m ± 1/2]
 
 
-@pytest.mark.statement("Alg:gll_oracle", kind="adversarial")
+@pytest.mark.statement("Alg:gll_oracle", kind="searched")
 @pytest.mark.parametrize("chosen", list(subsets(oracle_printed, oracle)), ids=lambda s: "+".join(sorted(s)) or "none")
 def test_only_all_three_repairs_of_substance_make_the_search_right(chosen: frozenset[str]) -> None:
     """Mutation test of the accuracy check: every other choice of errata misses α by a factor of 20 and more."""
@@ -92,14 +92,14 @@ def test_only_all_three_repairs_of_substance_make_the_search_right(chosen: froze
         assert ratio > 20
 
 
-@pytest.mark.statement("lem:oracle", kind="adversarial")
+@pytest.mark.statement("lem:oracle", kind="searched")
 @pytest.mark.parametrize("alpha", [F(9, 10), F(1, 3), F(1, 1000), F(1, 10**12)])
 def test_the_corrected_search_meets_alpha(alpha: F) -> None:
     assert worst(MP(40), oracle, 13, alpha) <= 1
     assert worst(MP(40), value_oracle, 14, alpha, 3) <= 1
 
 
-@pytest.mark.statement("lem:oracle", kind="adversarial")
+@pytest.mark.statement("lem:oracle", kind="searched")
 def test_alpha_is_nearly_reached() -> None:
     """α = L0R·2^{−T} and ℓ' on the edge of a cell: the bound is attained up to rounding of the instance."""
     K = MP(40)
@@ -108,7 +108,7 @@ def test_alpha_is_nearly_reached() -> None:
     assert 0.999 < near <= 1
 
 
-@pytest.mark.statement("lem:oracle", kind="adversarial")
+@pytest.mark.statement("lem:oracle", kind="searched")
 @pytest.mark.parametrize("n", [10, 10**3, 10**5, 10**7])
 def test_binary64_meets_alpha_of_the_theorems(n: int) -> None:
     """α = L0R/(n ln n), β = √n: the corrected search keeps within α up to n = 10^7 (predictions up to 4)."""
@@ -123,7 +123,7 @@ def test_binary64_meets_alpha_of_the_theorems(n: int) -> None:
             assert error(K, oracle, Quantile(y, F(3, 10)), at, p, beta) <= float(alpha)
 
 
-@pytest.mark.statement("lem:oracle", kind="adversarial")
+@pytest.mark.statement("lem:oracle", kind="searched")
 def test_what_rounding_can_add_in_binary64() -> None:
     """n = 8417131: n ln n lies 9e-8 below 2^27; predictions at cell edges pass α, by less than the rounding bound."""
     n, rng, K, worst = 8417131, Random(1), Float64(), 0.0
@@ -150,7 +150,7 @@ def test_comparing_values_stalls_in_binary64() -> None:
         assert (max(errors) <= alpha) == meets
 
 
-@pytest.mark.statement("lem:oracle", kind="certified")
+@pytest.mark.statement("lem:oracle", kind="searched")
 def test_all_forms_agree_to_the_certified_tolerance() -> None:
     best_midpoint = edition(oracle_printed, oracle, {"E3.1", "E3.2", "E3.3"})
     for ell, beta, m in cases(15, 3):
@@ -170,7 +170,7 @@ def test_all_forms_agree_to_the_certified_tolerance() -> None:
             assert abs(F(str(other)) - exact.mid) + exact.rad <= alpha
 
 
-@pytest.mark.statement("lem:oracle", kind="certified")
+@pytest.mark.statement("lem:oracle", kind="searched")
 def test_a_loss_without_a_closed_form() -> None:
     """Logistic: the derivative c satisfies c = ℓ'(m − c/β) up to α(1 + smoothness/β)."""
     B = Ball(128)
@@ -180,7 +180,7 @@ def test_a_loss_without_a_closed_form() -> None:
     assert abs(float(residual.mid)) <= 1e-9 * (1 + 1 / 8)
 
 
-@pytest.mark.statement("lem:oracle", kind="exact")
+@pytest.mark.statement("lem:oracle", kind="searched")
 def test_evaluations_are_counted_exactly() -> None:
     class Counting(Absolute):
         """Counts what it is asked."""
@@ -225,7 +225,7 @@ def test_step_counts_are_exact_at_powers_of_two() -> None:
         assert least_exponent(K, K(1), K(5)) == 0
 
 
-@pytest.mark.statement("lem:oracle", kind="exact")
+@pytest.mark.statement("lem:oracle", kind="searched")
 def test_the_derivative_is_a_monotone_quantisation() -> None:
     """What the quadrature bound rests on: values on a grid of 2^T cells, rising with m, kinks included."""
     K, alpha = MP(30), F(1, 16)

@@ -207,6 +207,33 @@ def test_rounding_the_query_costs_less_than_one_step():
         assert abs(Fraction(on_noise_grid(q, scale)) * scale / GRID - q) <= scale / (2 * GRID)
 
 
+@pytest.mark.parametrize("dim", [2, 3, 4, 7, 100])
+def test_rounding_a_vector_costs_less_than_the_root_of_its_dimension(dim):
+    """Random vectors, and the worst one: every entry moves over a grid line by next to nothing."""
+    rng, scale = random.Random(f"vectors|{dim}"), Fraction(3, 7)
+    step, longest = scale / GRID, Fraction(0)
+    for trial in range(200):
+        q = [Fraction(rng.randrange(-(10**6), 10**6), 7919) for _ in range(dim)]
+        move = [step * Fraction(rng.randrange(-3000, 3000), 1000) for _ in range(dim)]
+        if trial == 0:
+            q, move = [step * Fraction(4999, 10000)] * dim, [step / 5000] * dim
+        moved = [on_noise_grid(a + b, scale) - on_noise_grid(a, scale) for a, b in zip(q, move, strict=True)]
+        square = sum(b * b for b in move)
+        above = Fraction(math.isqrt(math.ceil(square / step**2 * 10**12)) + 1, 10**6) * step  # ‖move‖_2, rounded up
+        bound = grid_sensitivity(above, scale, dim)
+        assert sum(k * k for k in moved) <= bound**2
+        assert (bound - 1 - above / step) ** 2 < dim or bound - 1 < above / step  # no larger than it must be
+        longest = max(longest, Fraction(sum(k * k for k in moved), grid_sensitivity(above, scale) ** 2))
+    assert longest > 1, "one step more, as for a number, is not enough"
+
+
+def test_the_root_of_the_dimension_is_attained():
+    assert [grid_sensitivity(0, 1, d) for d in (1, 2, 4, 5, 9, 10**6)] == [1, 2, 2, 3, 3, 1000]
+    assert grid_sensitivity(1, 1, 4) == GRID + 2
+    assert grid_sensitivity(Fraction(1, 2 * GRID), 1, 2) == 2  # 0.5 + 1.41
+    assert grid_sensitivity(Fraction(6, 10 * GRID), 1, 2) == 3
+
+
 def textbook_laplace(source: random.Random) -> float:
     """±ln(u), u uniform on multiples of 2**-53 in (0, 1]: what most libraries do. Not private at any ε."""
     sign = -1 if source.getrandbits(1) else 1

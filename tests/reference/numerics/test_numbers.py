@@ -356,3 +356,14 @@ def test_powers_of_a_ball_around_zero_are_enclosed() -> None:
         assert power.rad <= around_zero.rad**n * (1 + Fraction(1, 2**20))
     assert (around_zero**0).contains(1)
     assert (third**3).contains(Fraction(1, 27))
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-4, 1e-3, 1.0, 1e3, 1e4, 1e300])
+@pytest.mark.parametrize("p", [Fraction(101), Fraction(11), 40])
+def test_norms_do_not_leave_the_range_of_binary64(size: float, p: int | Fraction) -> None:
+    """The powers of 10⁴ and 10^−4 do, from p = 77 on: the norm was infinite, or 0."""
+    entries = [size, -size / 2, size / 3, 0]
+    F, K = Float64(), MP(40)
+    assert norm(F, F.vector(entries), p) == pytest.approx(float(norm(K, K.vector(entries), p)), rel=1e-13)
+    assert norm(F, F.vector([0, 0]), p) == 0
+    assert norm(F, F.vector([]), p) == 0

@@ -73,7 +73,7 @@ def spoil(tmp_path: Path, old: str, new: str, errata: str = "", lines: str = "")
         ('id = "lem:moreau"', 'id = "lem:oracle"', "lem:oracle is there twice"),
         ("number = 5\n", "number = 6\n", "lem:oracle is number 6, not 5"),
         ('uses = ["defn:regular_subdifferential"]', 'uses = ["defn:nothing"]', "uses 'defn:nothing'"),
-        ('uses = ["defn:regular_subdifferential"]', 'uses = ["cor:smooth_implies_wk_cvx"]', "leans on itself"),
+        ('uses = ["defn:regular_subdifferential"]', 'uses = ["cor:smooth_implies_wk_cvx"]', "depends on itself"),
         ('kind = "lemma"\n', "", "lem:adv_comp lacks the field 'kind'"),
         ('kind = "lemma"\n', 'kind = "lemma"\nkinds = 1\n', "has an unknown field 'kinds'"),
         ('kind = "lemma"\n', "kind = 3\n", "lem:adv_comp.kind is 3, it must be of type str"),
@@ -85,6 +85,9 @@ def spoil(tmp_path: Path, old: str, new: str, errata: str = "", lines: str = "")
         ('inside = "Alg:PGPSMD"', 'inside = "Alg:other"', "is inside 'Alg:other'"),
         ("[[table]]", "[[tables]]", "tables is no table of this file"),
         ("[paper]", "[paper", "paper.toml: "),
+        ('id = "own:prox_solver"', 'id = "thm:ours"', "thm:ours is a statement of ours: its id must begin with own:"),
+        ('beside = "thm:sc_dp_sco"', 'beside = "thm:x"', "own:prox_solver stands beside 'thm:x', which is no entry"),
+        ('beside = "thm:sc_dp_sco"', 'beside = "lem:oracle"', "own:prox_solver must have the tex of lem:oracle"),
     ],
 )
 def test_a_broken_inventory_is_refused_in_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -99,6 +102,8 @@ where = ["Alg:gll_oracle"]
 lines = [6]
 tex = [315, 315]
 severity = "privacy"
+regime = "always"
+falsifies = ["Alg:gll_oracle"]
 printed = "p"
 corrected = "c"
 cost = "none"
@@ -113,7 +118,26 @@ affects = "a"
         ('id = "E3.1"', 'id = "X3"', "X3 is no id"),
         ('"Alg:gll_oracle"', '"Alg:nothing"', "E3.1 is at unknown 'Alg:nothing'"),
         ("lines = [6]", "lines = [12]", "E3.1 names line 12"),
-        ('"privacy"', '"grave"', "severity must be one of privacy, accuracy, typo"),
+        (
+            '"privacy"',
+            '"grave"',
+            "severity must be one of privacy, rate, accuracy, edge, proof",
+        ),
+        ('falsifies = ["Alg:gll_oracle"]\n', "", "is of severity privacy: falsifies must name what is false"),
+        (
+            'falsifies = ["Alg:gll_oracle"]',
+            'falsifies = ["lem:oracle"]',
+            "falsifies names lem:oracle, which where",
+        ),
+        ('regime = "always"\n', "", "is of severity privacy: regime must say where"),
+        ('"privacy"', '"misprint"', "is of severity misprint: falsifies must be empty, it is Alg:gll_oracle"),
+        (
+            '"privacy"\nregime = "always"\nfalsifies = ["Alg:gll_oracle"]',
+            '"proof"\nregime = "x"',
+            "proof: no regime",
+        ),
+        ('"privacy"\nregime = "always"\nfalsifies = ["Alg:gll_oracle"]', '"condition"', "regime must say where"),
+        ('"privacy"', '"privacy"\nstated = "line 3"', "stated is for a condition or a misprint"),
         ('where = ["Alg:gll_oracle"]', "where = []", "must say where it is"),
         ("tex = [315, 315]", "tex = [0, 315]", "tex = [0, 315]"),
         (ERRATUM, ERRATUM + ERRATUM, "E3.1 is there twice"),
@@ -126,7 +150,7 @@ def test_a_broken_erratum_is_refused(tmp_path: Path, old: str, new: str, message
 
 
 def test_an_erratum_of_two_algorithms_can_name_their_lines() -> None:
-    base = Erratum("E4.4", "t", ("alg:polySFW", "alg:nSFW"), (4, 9), (1, 1), "typo", "p", "c", "none", "free", "a")
+    base = Erratum("E4.4", "t", ("alg:polySFW", "alg:nSFW"), (4, 9), (1, 1), "misprint", "p", "c", "none", "free", "a")
     assert base.lines_of("alg:polySFW") == base.lines_of("alg:nSFW") == (4, 9)
     assert base.lines_of("Alg:nfw") == ()
     named = dataclasses.replace(base, where=("alg:polySFW", "alg:nSFW:4", "alg:nSFW:10"))
@@ -318,3 +342,17 @@ def test_the_inventory_is_what_the_reader_finds_in_the_paper(paper_tex: Path) ->
     assert len(paper.labels) == 82
     assert labels_of_pieces(paper) == set(paper.labels)
     assert paper.text == inventory.paper.hash
+
+
+def test_a_numbered_line_is_a_line_of_the_algorithm_that_it_is_said_of() -> None:
+    """`lines` counts for every algorithm in `where`: where there are several, each has the defect at that number.
+
+    (A condition at line 2 of Algorithm 1 once stood at line 2 of Algorithms 2 and 3 too, which say something else.)
+    """
+    known = load()
+    for erratum in known.errata:
+        plain = [a for a in known.algorithms if a.id in erratum.where and erratum.lines]
+        for algorithm in plain if len(plain) > 1 else ():
+            for number in erratum.lines_of(algorithm.id):
+                first, last = algorithm.lines[number - 1].tex
+                assert max(first, erratum.tex[0]) <= min(last, erratum.tex[1]), (erratum.id, algorithm.id, number)

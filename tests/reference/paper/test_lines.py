@@ -5,9 +5,27 @@ That the checks which they name exist is a matter of `Trace.problems`; that no l
 """
 
 import dataclasses
+import re
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
-from reference.paper.inventory import Inventory, load
+import pytest
+
+from reference.paper.inventory import (
+    ERRATA,
+    LINE_VERDICTS,
+    PAPER,
+    SEVERITIES,
+    Erratum,
+    Inventory,
+    InventoryError,
+    Line,
+    line_verdict,
+    load,
+    read,
+)
 
 
 def without_verdict(inventory: Inventory) -> Iterator[str]:
@@ -34,7 +52,50 @@ def test_section_4_is_covered_to_the_last_line() -> None:
     assert set(range(section.tex[0], section.tex[1] + 1)) <= covered
 
 
-def test_refuted_lines_name_their_erratum() -> None:
-    wrong = [line for line in load().lines if line.verdict in ("refuted", "typo")]
-    assert len(wrong) > 50
-    assert [line.id for line in wrong if not any(name.startswith("E") for name in line.check)] == []
+def line(tex: tuple[int, int], *check: str, verdict: str = "", id: str = "lem:oracle/2") -> Line:
+    return Line(id, tex, "about", verdict, check)
+
+
+def test_a_line_is_worth_what_its_errata_leave() -> None:
+    """The gravest word prevails; an erratum counts here if it is about these lines, or makes their statement false."""
+    texts = ("p", "c", "none", "free", "a")
+    false = Erratum(
+        "E3.1", "t", ("lem:oracle", "Alg:phased"), (), (315, 319), "privacy", *texts, falsifies=("lem:oracle",)
+    )
+    errata = {
+        e.id: e for e in (false, *(replace(false, id=f"E3.{n}", severity=s) for n, s in enumerate(SEVERITIES, 10)))
+    }
+    errata["E3.20"] = replace(false, id="E3.20", severity="condition")
+    assert line_verdict(line((340, 340), verdict="loose"), errata) == "loose"
+    assert line_verdict(line((340, 340)), errata) == "holds"
+    assert line_verdict(line((340, 340), "E3.1"), errata) == "false"
+    assert line_verdict(line((340, 340), "E3.1", id="lem:oracle/proof/2"), errata) == "unproved"
+    assert line_verdict(line((317, 320), "E3.1", id="Alg:phased/3"), errata) == "false"
+    assert line_verdict(line((320, 320), "E3.1", id="Alg:phased/3"), errata) == "conditional"
+    assert line_verdict(line((340, 340), "E3.20", "E3.1"), errata) == "false"
+    words = [line_verdict(line((340, 340), f"E3.{n}"), errata) for n in range(10, 18)]
+    assert words == ["false", "false", "false", "edge", "unproved", "conditional", "misprint", "loose"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ('verdict = "false"', "has verdict 'false', which only an erratum gives: name it in check"),
+        ('verdict = "right"', "has verdict 'right', it must be one of prose, definition, cited, searched, holds"),
+        ("check = []", "has no verdict, and names no erratum that gives one"),
+        ('verdict = "conditional"\ncheck = ["E3.6"]', "is conditional: say in a note under which condition"),
+        ('verdict = "holds"\ncheck = []', "claims a verdict without check"),
+        ('verdict = "loose"\ncheck = ["tests/x.py::y"]', "is loose: give the tight constant"),
+    ],
+)
+def test_a_broken_line_is_refused(tmp_path: Path, fields: str, message: str) -> None:
+    path = tmp_path / "section9.toml"
+    path.write_text(f'[[line]]\nid = "lem:oracle/2"\ntex = [338, 342]\nabout = "a"\n{fields}\n', encoding="utf-8")
+    with pytest.raises(InventoryError, match=re.escape(message)):
+        read(PAPER, ERRATA, [path])
+
+
+def test_many_lines_are_not_right_as_they_stand() -> None:
+    counts = Counter(entry.verdict for entry in load().lines)
+    assert set(counts) <= set(LINE_VERDICTS)
+    assert all(counts[word] > 0 for word in ("false", "edge", "unproved", "conditional", "misprint"))

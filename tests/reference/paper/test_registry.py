@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 import types
 
+import pytest
+
 from audit.trace.links import code_links, links_in
-from reference.paper.registry import LINKS, Counterexample, Link, claims, counterexample, implements
+from reference.paper.registry import LINKS, Counterexample, Link, at_least, claims, counterexample, implements
 
 
 @implements("Alg:phased", "printed")
@@ -83,3 +85,22 @@ def test_every_link_of_the_project_knows_its_file_and_lines() -> None:
         first, last = link.lines()
         assert link.path.startswith(("reference/", "audit/"))
         assert 1 <= first <= last
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "shown"),
+    [
+        (0.276677, 3, "0.276"),
+        (0.9999999, 3, "0.999"),
+        (1.0, 3, "1"),
+        (26.9945, 3, "26.9"),
+        (365215.04, 3, "365000"),
+        (0.00771989, 3, "0.00771"),
+        (2.14286e-06, 3, "2.14e-6"),
+        (0.2766769, 4, "0.2766"),
+        (12345678.0, 3, "1.23e+7"),
+    ],
+)
+def test_a_lower_bound_is_printed_rounded_down(value: float, digits: int, shown: str) -> None:
+    assert at_least(value, digits) == shown
+    assert float(shown) <= value

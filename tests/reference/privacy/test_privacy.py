@@ -116,7 +116,7 @@ def kov_with_delta(K, epsilon, epsilon0, delta0, k):
     return 1 - (1 - K(delta0)) ** k * (1 - kov_delta(K, epsilon, epsilon0, k))
 
 
-@pytest.mark.statement("lem:adv_comp", kind="certified")
+@pytest.mark.statement("lem:adv_comp", kind="enclosed")
 @pytest.mark.parametrize("rule", [advanced_composition, advanced_composition_tanh])
 def test_lemma_1_covers_the_exact_composition(rule):
     """δ(ε') of the worst k-fold composition is at most kδ + δ' wherever that is below 1, decided on balls."""
@@ -128,7 +128,7 @@ def test_lemma_1_covers_the_exact_composition(rule):
             assert K.le(truth, total_delta), (epsilon, delta, k, delta_prime)
 
 
-@pytest.mark.statement("lem:adv_comp", kind="certified")
+@pytest.mark.statement("lem:adv_comp", kind="enclosed")
 def test_the_deviation_of_lemma_1_cannot_be_halved():
     """The mutant √(k ln(1/δ')/2) is caught: the constant 2 under the root is needed."""
     K, k, epsilon, target = Ball(128), 200, "0.1", "1e-6"
@@ -136,7 +136,7 @@ def test_the_deviation_of_lemma_1_cannot_be_halved():
     assert K.lt(K(target), kov_delta(K, mutant, epsilon, k))
 
 
-@pytest.mark.statement("lem:adv_comp", kind="certified")
+@pytest.mark.statement("lem:adv_comp", kind="searched")
 def test_the_mean_loss_of_randomised_response_is_the_tanh_term():
     for epsilon in ("0.001", "0.1", "1", "5"):
         e = M(epsilon)

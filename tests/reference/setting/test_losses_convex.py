@@ -5,11 +5,11 @@ from functools import partial
 from itertools import pairwise
 
 import pytest
-import strategies as st
 from constants import into_ball, largest, lipschitz_quotient, smoothness_quotient, weak_convexity_quotient
 from hypothesis import given, settings, target
 from hypothesis import strategies as hs
 
+from audit.checks import strategies as st
 from reference.numerics.numbers import INF, MP, Ball, Float64, Undecided, dual_norm
 from reference.setting.data import Example
 from reference.setting.losses import (
@@ -83,7 +83,7 @@ LINE = ([0.1, 0.5], [(-16, 16), (1e-3, 2)])
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
-@pytest.mark.statement("def:glm", kind="adversarial")
+@pytest.mark.statement("def:glm", kind="searched")
 def test_lipschitz_constants_hold_and_are_tight(loss):
     found = largest(partial(scalar_lipschitz, loss), *LINE, 400, seed=0)
     assert not found.exceeds(loss.lipschitz + TINY)
@@ -285,7 +285,7 @@ def gll_quotient(loss, K, x):
 
 
 @pytest.mark.parametrize("loss", GLLS, ids=lambda g: str(g.p))
-@pytest.mark.statement("def:glm", kind="adversarial")
+@pytest.mark.statement("def:glm", kind="searched")
 def test_a_gll_is_L0_R_lipschitz_and_no_better(loss):
     found = largest(
         partial(gll_quotient, loss),

@@ -4,11 +4,11 @@ from fractions import Fraction
 from functools import partial
 
 import pytest
-import strategies as st
 from constants import into_ball, largest, lipschitz_quotient, smoothness_quotient
 from hypothesis import given, settings, target
 from hypothesis import strategies as hs
 
+from audit.checks import strategies as st
 from reference.numerics.numbers import INF, MP, Ball, Float64, dual_norm, norm
 from reference.setting.data import Example
 from reference.setting.losses import (

@@ -4,12 +4,12 @@ from fractions import Fraction
 from functools import partial
 
 import pytest
-import strategies as st
 from constants import into_ball, largest, lipschitz_quotient, weak_convexity_quotient
 from hypothesis import given, settings, target
 from hypothesis import strategies as hs
 from not_weakly_convex import NotWeaklyConvex
 
+from audit.checks import strategies as st
 from reference.numerics.numbers import INF, MP, Ball, Float64, Undecided, dual_norm, norm
 from reference.setting.data import Example
 from reference.setting.losses import (
@@ -293,7 +293,7 @@ def weakness(loss, K, x):
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize(("quotient", "constant"), [(lipschitz, "L0"), (weakness, "rho")])
-@pytest.mark.statement("eqn:wk_cvx", kind="adversarial")
+@pytest.mark.statement("eqn:wk_cvx", kind="searched")
 def test_declared_constants_hold_and_are_tight(loss, quotient, constant):
     declared = getattr(loss, constant)
     found = largest(partial(quotient, loss), *SEARCH, 1800, seed=0)

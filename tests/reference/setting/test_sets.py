@@ -4,12 +4,12 @@ import itertools
 from fractions import Fraction
 
 import pytest
-import strategies as st
 from constants import into_ball
 from hypothesis import assume, given, settings, target
 from hypothesis import strategies as hs
 
 from audit.auditor.search.climb import climb
+from audit.checks import strategies as st
 from reference.numerics.numbers import INF, MP, Ball, Float64, Undecided, norm
 from reference.setting.hull import hull_meets_box
 from reference.setting.sets import (

@@ -3,11 +3,11 @@
 from fractions import Fraction
 
 import pytest
-import strategies as st
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as hs
 from hypothesis.errors import NoSuchExample
 
+from audit.checks import strategies as st
 from reference.numerics.numbers import INF, Ball, norm
 from reference.setting.data import are_neighbours
 from reference.setting.losses import Absolute, Hinge, Huber, Logistic, PiecewiseLinear

@@ -27,8 +27,8 @@ HALF = (Fraction(1, 2), Fraction(1, 2), 1)
 TIGHT = {"9": 7.243, "12": 9.657, "6": 5.804, "2": 1.334, "24": 19.314, "48": 23.216, "24'": 13.539}
 
 
-@pytest.mark.statement("thm:convergence-polySFW", kind="certified")
-@pytest.mark.statement("thm:convergence-noisySFW", kind="certified")
+@pytest.mark.statement("thm:convergence-polySFW", kind="searched")
+@pytest.mark.statement("thm:convergence-noisySFW", kind="searched")
 @pytest.mark.parametrize("name", bd.ROUND_CONSTANTS)
 def test_sums_over_rounds(name):
     """Σ_{r<R} c·2^{ar} ≤ C·2^{aR} for all R ≤ 60; the smallest C is c/(2^a−1), approached: 1 % less fails at R = 60."""
@@ -43,7 +43,7 @@ def test_sums_over_rounds(name):
     assert B.lt(B(Fraction(str(TIGHT[name]))) - Fraction(1, 500), limit)
 
 
-@pytest.mark.statement("thm:convergence-polySFW", kind="certified")
+@pytest.mark.statement("thm:convergence-polySFW", kind="searched")
 def test_averages_over_the_right_number_of_iterates():
     """Divided by 2^R − 1: the constant 6 fails for R = 1, 2, 3 and is 6.73 at worst; the others hold for R ≤ 60."""
     for name, (coefficient, exponent, claimed) in bd.ROUND_CONSTANTS.items():
@@ -59,7 +59,7 @@ def test_averages_over_the_right_number_of_iterates():
     assert round(worst, 2) == 6.73
 
 
-@pytest.mark.statement("thm:convergence-polySFW", kind="certified")
+@pytest.mark.statement("thm:convergence-polySFW", kind="enclosed")
 def test_sums_within_a_round():
     """Σ1/√t ≤ 2√T, Σt^{1/4} ≤ T^{5/4} (2 printed), Σt^{3/4} ≤ T^{7/4} (2 printed), Σ(1−1/√(t+1))^t ≤ √T; all r ≤ 10."""
     for r in range(11):
@@ -73,8 +73,8 @@ def test_sums_within_a_round():
         assert B.lt(geometric, root) or T == 1
 
 
-@pytest.mark.statement("eqn:recur_gamma_polySFW", kind="certified")
-@pytest.mark.statement("eqn:recur_gamma_noisySFW", kind="certified")
+@pytest.mark.statement("eqn:recur_gamma_polySFW", kind="enclosed")
+@pytest.mark.statement("eqn:recur_gamma_noisySFW", kind="enclosed")
 def test_geometric_sum_of_the_recursion():
     """Σ_{j<t}(1−x)^{2j} ≤ 1/(2x−x²) ≤ √(t+1) with x = 1/√(t+1)."""
     for t in range(1, 400):
@@ -88,7 +88,7 @@ def test_geometric_sum_of_the_recursion():
 # ------------------------------------------------------------------------- argmin excess, telescoping
 
 
-@pytest.mark.statement("thm:convergence-polySFW", kind="certified")
+@pytest.mark.statement("thm:convergence-polySFW", kind="searched")
 def test_excess_of_the_noisy_vertex():
     """E max of J Laplace: exact values, ≤ 2 ln J for J ≥ 2 and ≤ ln J from J = 4; J = 2 by integration."""
     assert [float(bd.laplace_excess(B, J).mid) for J in (2, 3)] == pytest.approx([0.75, 1.125])
@@ -105,7 +105,7 @@ def test_excess_of_the_noisy_vertex():
     )
 
 
-@pytest.mark.statement("thm:convergence-polySFW", kind="adversarial")
+@pytest.mark.statement("thm:convergence-polySFW", kind="searched")
 def test_telescoped_sum():
     """Γ ≤ √T·L0·D for every sequence in an interval of length L0·D, attained by a fall in the last step; 3 is
     printed.
@@ -124,7 +124,7 @@ def test_telescoped_sum():
 # ------------------------------------------------------------------------------------ gradient error
 
 
-@pytest.mark.statement("lem:grad-error-polySFW", kind="certified")
+@pytest.mark.statement("lem:grad-error-polySFW", kind="enclosed")
 def test_lemma_12_is_true_as_stated():
     """√(2 ln J/b)[P·L0 + (L0+L1·D)((t+1)/2)^{1/4}] ≤ the printed bound, coefficient by coefficient at J = 2.
 
@@ -145,7 +145,7 @@ def test_closed_form_bounds_the_recursion():
             assert error <= bd.gradient_error_closed(K, t, 1000, 10, constants) * (1 + 1e-12)
 
 
-@pytest.mark.statement("lem:grad-error-polySFW", kind="statistical")
+@pytest.mark.statement("lem:grad-error-polySFW", kind="measured")
 def test_measured_gradient_error():
     """ℓ_∞ error of the recursive estimate on sign features, mean of 60 seeded runs, against √(2 ln J·V_t).
 
@@ -181,7 +181,7 @@ GRID = [
 ]
 
 
-@pytest.mark.statement("lem:grad-error-noisySFW", kind="certified")
+@pytest.mark.statement("lem:grad-error-noisySFW", kind="searched")
 def test_lemma_15_is_true_as_stated_from_dimension_two():
     """Needed ≤ claimed, data and noise, in the units of `lemma_15_units`, t < 600 (beyond, P_{0,t} only falls)."""
     for t in range(600):
@@ -194,7 +194,7 @@ def test_lemma_15_is_true_as_stated_from_dimension_two():
         assert provable <= math.e * printed * (1 + 1e-12)
 
 
-@pytest.mark.statement("lem:grad-error-noisySFW", kind="adversarial")
+@pytest.mark.statement("lem:grad-error-noisySFW", kind="searched")
 @pytest.mark.parametrize(("d", "p", "epsilon"), GRID[::3])
 def test_lemma_15_on_a_grid(d, p, epsilon):
     """The proven errors of corrected Algorithm 5 against the printed bound, t < 128."""
@@ -205,7 +205,7 @@ def test_lemma_15_on_a_grid(d, p, epsilon):
             assert proved[t] <= bd.noisy_gradient_error_printed(K, t, b, d, p, constants, epsilon, "1e-6")
 
 
-@pytest.mark.statement("lem:grad-error-noisySFW", kind="exact")
+@pytest.mark.statement("lem:grad-error-noisySFW", kind="searched")
 @pytest.mark.parametrize(("d", "q"), [(10, 100), (10, 3), (4, 50), (100, 1000), (7, 2)])
 def test_data_factor_covers_centring(d, q):
     """One record, X = (1, …, 1) − 2e_j with j uniform: E‖X − EX‖_q² ≤ φ‖X‖_q². With κ/9 for 4κ it fails at q = 100."""
@@ -217,7 +217,7 @@ def test_data_factor_covers_centring(d, q):
         assert centred > bd.kappa_provable(K, d, q).kappa / 9 * size
 
 
-@pytest.mark.statement("lem:grad-error-noisySFW", kind="exact")
+@pytest.mark.statement("lem:grad-error-noisySFW", kind="searched")
 def test_noise_constants():
     """d^{2/q}·d^{2/p−1} = d, and E‖g‖ bounds: 2(1+ln d) for all d; (E|g|^q)^{2/q} ≤ q−1; exact second moments at q =
     2.
@@ -243,7 +243,7 @@ def _mean_largest_square(d):
 # -------------------------------------------------------------------------- plugging in R and b
 
 
-@pytest.mark.statement("thm:convergence-polySFW", kind="exact")
+@pytest.mark.statement("thm:convergence-polySFW", kind="searched")
 def test_last_display_of_theorem_11():
     """Terms 1 and 2 as printed; the third lacks ln n; the fourth has ln J too much."""
     for n, J, e in ((10**6, 200, 1), (10**9, 5, Fraction(1, 10))):
@@ -256,7 +256,7 @@ def test_last_display_of_theorem_11():
         assert printed[3] / computed[3] == pytest.approx(math.log(J))
 
 
-@pytest.mark.statement("thm:convergence-noisySFW", kind="exact")
+@pytest.mark.statement("thm:convergence-noisySFW", kind="searched")
 @pytest.mark.parametrize("p", [2, Fraction(3, 2), Fraction(21, 20)])
 def test_last_display_of_theorem_14(p):
     """All four terms as printed."""
@@ -264,7 +264,7 @@ def test_last_display_of_theorem_14(p):
     assert bd.noisy_gap_at_choice(K, *args) == pytest.approx(bd.noisy_gap_at_choice_printed(K, *args))
 
 
-@pytest.mark.statement("thm:convergence-noisySFW", kind="exact")
+@pytest.mark.statement("thm:convergence-noisySFW", kind="searched")
 def test_where_the_first_term_dominates():
     """dκ̃ = n^{1/3}ε²/(L·ln^{2/3}n) is where the two terms of the display are equal, and both are ln^{2/3}n/n^{1/3}
     there.
@@ -278,7 +278,7 @@ def test_where_the_first_term_dominates():
     assert first == pytest.approx(math.log(n) ** (2 / 3) / n ** (1 / 3))
 
 
-@pytest.mark.statement("thm:convergence-polySFW", kind="adversarial")
+@pytest.mark.statement("thm:convergence-polySFW", kind="searched")
 def test_tight_rate_has_constant_seven():
     """gap_tight(steps_tight) ≤ 7·rate over a grid, small and large ε, several splits of L0 and L1·D."""
     assert math.sqrt(2) + 3.6 + 1.71 <= bd.RATE_CONSTANT
@@ -334,7 +334,7 @@ def _sample(support, n, seed):
     return tuple(rng.choice(support)[0] for _ in range(n))
 
 
-@pytest.mark.statement("thm:convergence-polySFW", kind="statistical")
+@pytest.mark.statement("thm:convergence-polySFW", kind="measured")
 @pytest.mark.parametrize("kind", ["tanh", "sigmoid", "gm"])
 def test_measured_gap_polyhedral(kind):
     """Same data, same (ε, δ): mean gap of both variants below its proven bound, tight below corrected (n = 600, ε =
@@ -358,7 +358,7 @@ def test_measured_gap_polyhedral(kind):
     assert gaps["tight"] < gaps["corrected"]
 
 
-@pytest.mark.statement("thm:convergence-noisySFW", kind="statistical")
+@pytest.mark.statement("thm:convergence-noisySFW", kind="measured")
 @pytest.mark.parametrize(("kind", "p"), [("tanh", 2), ("sigmoid", Fraction(3, 2)), ("gm", 2)])
 def test_measured_gap_lp(kind, p):
     d, n, epsilon, delta = 6, 600, 4, "1e-5"
@@ -397,7 +397,7 @@ def _walk(loss, W, support, sizes, seed):
     return states
 
 
-@pytest.mark.statement("thm:convergence-polySFW", kind="adversarial")
+@pytest.mark.statement("thm:convergence-polySFW", kind="searched")
 @pytest.mark.parametrize("kind", ["tanh", "sigmoid", "gm"])
 def test_descent_chain(kind):
     """F(w⁺) ≤ F(w) + η⟨∇F−∇̂, v−v*⟩ + η⟨∇F, v*−w⟩ + ηα + L1D²η²/2 ≤ F + ηD‖∇F−∇̂‖_∞ − η·Gap + ηα + L1D²η²/2.
@@ -427,8 +427,8 @@ def test_descent_chain(kind):
     assert without > 0
 
 
-@pytest.mark.statement("lem:grad-error-polySFW", kind="exact")
-@pytest.mark.statement("lem:grad-error-noisySFW", kind="exact")
+@pytest.mark.statement("lem:grad-error-polySFW", kind="searched")
+@pytest.mark.statement("lem:grad-error-noisySFW", kind="searched")
 def test_error_decomposition():
     """∇^t − ∇F(w^t) is the sum of the three brackets, with Δ and g the batch means."""
     loss, support = _problem("tanh", 1, 4, 5)
@@ -450,7 +450,7 @@ def test_population_gap_by_hand():
     assert laplace_scale_printed(K, 0, 1, 1, 0, 1, 1, Fraction(1, 3)) > 0
 
 
-@pytest.mark.statement("thm:convergence-polySFW", kind="exact")
+@pytest.mark.statement("thm:convergence-polySFW", kind="searched")
 def test_excess_of_gumbel_noise():
     """Exact mean excess of the exponential mechanism at temperature 1: at most ln J on several score lists."""
     from reference.privacy import exponential_mechanism

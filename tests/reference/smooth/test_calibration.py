@@ -31,7 +31,7 @@ def _losses(law, neighbour):
 CASES = [(noise, epsilon, position) for noise, epsilon, position in product(("laplace", "gumbel"), (1, 3), range(3))]
 
 
-@pytest.mark.statement("thm:privacy-polySFW", kind="exact")
+@pytest.mark.statement("thm:privacy-polySFW", kind="searched")
 @pytest.mark.parametrize(("noise", "epsilon", "position"), CASES)
 def test_pure_scale_bounds_every_transcript(noise, epsilon, position):
     """All 27 transcripts of 3 steps with 3 vertices, exactly; the set is far from 0 and the loss is not convex."""
@@ -47,7 +47,7 @@ def test_pure_scale_bounds_every_transcript(noise, epsilon, position):
         assert dp_epsilon(K, p, q) <= epsilon
 
 
-@pytest.mark.statement("thm:privacy-polySFW", kind="exact")
+@pytest.mark.statement("thm:privacy-polySFW", kind="searched")
 @pytest.mark.parametrize("noise", ["laplace", "gumbel"])
 def test_pure_scale_is_nearly_attained_and_half_of_it_fails(noise):
     """A linear loss, the record in batch 0, a clear winner: the loss tends to ε. Halving the scale is the mutant."""
@@ -61,7 +61,7 @@ def test_pure_scale_is_nearly_attained_and_half_of_it_fails(noise):
     assert worst[0] > (1 if noise == "laplace" else 1.3)
 
 
-@pytest.mark.statement("thm:privacy-polySFW", kind="exact")
+@pytest.mark.statement("thm:privacy-polySFW", kind="searched")
 @pytest.mark.parametrize("position", range(4))
 def test_approximate_scale(position):
     """ε = 1, δ = 0.05 by zCDP, Gumbel noise: exact δ(1) of the transcripts. A 32nd of the scale is the mutant."""
@@ -75,7 +75,7 @@ def test_approximate_scale(position):
     assert position == 2 or dp_delta(K, *laws[1], 1) > 0.05  # record 2 is (−1, 1), the same loss as (1, −1)
 
 
-@pytest.mark.statement("thm:privacy-polySFW", kind="exact")
+@pytest.mark.statement("thm:privacy-polySFW", kind="searched")
 def test_printed_scale_is_pure_dp_in_all_rounds():
     """R = 2: three steps in two rounds, scales s_0, s_1 as printed: every transcript within ε/√L, for each position."""
     loss, W, b, epsilon, delta = SquaredTanh(R=1, p=1), FAR, 2, 1, Fraction(1, 100)
@@ -121,7 +121,7 @@ def test_deviations_are_those_of_the_algorithm(corrected):
                 assert event.value == pytest.approx(expected[place])
 
 
-@pytest.mark.statement("thm:privacy-polySFW", kind="exact")
+@pytest.mark.statement("thm:privacy-polySFW", kind="searched")
 @pytest.mark.parametrize("noise", ["laplace", "gumbel"])
 def test_scale_that_the_tight_algorithm_uses(noise):
     """The s in its trace makes all transcripts of its T − 1 = 3 steps ε-DP at δ = 0, and is nearly attained."""
@@ -196,7 +196,7 @@ def test_zcdp_scale_against_exact_composition():
         assert pure_composition_delta(K, epsilon, losses) <= float(delta)
 
 
-@pytest.mark.statement("thm:privacy-noisySFW", kind="certified")
+@pytest.mark.statement("thm:privacy-noisySFW", kind="enclosed")
 @pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "1e-6"), (1, "1e-6"), (6, "1e-2"), (9, "1e-6"), (30, "1e-8")])
 def test_stretch_makes_the_constant_sixteen_enough(epsilon, delta):
     """Corrected releases: one at t = 0, two at t ≥ 1, with η_{t−1}. Without the stretch (9, 1e-6) and (30, 1e-8)
@@ -212,7 +212,7 @@ def test_stretch_makes_the_constant_sixteen_enough(epsilon, delta):
     assert fails == ((epsilon, delta) in {(9, "1e-6"), (30, "1e-8")})
 
 
-@pytest.mark.statement("thm:privacy-noisySFW", kind="exact")
+@pytest.mark.statement("thm:privacy-noisySFW", kind="searched")
 def test_tight_deviation_spends_exactly_mu():
     mu = gaussian_mu(K, 1, "1e-6")
     for p in (2, Fraction(3, 2)):

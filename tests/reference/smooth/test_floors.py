@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,9 +10,11 @@ from round_sums import variance_sums
 from scipy import stats
 
 from reference.numerics.numbers import Ball, Float64
+from reference.numerics.preconditions import PreconditionError
 from reference.smooth import bounds
-from reference.smooth.counterexamples import floor_over_rate, noisy_floor_over_rate
-from reference.smooth.floors import BERRY_ESSEEN, gap_floor, instance_mean
+from reference.smooth.counterexamples import LARGE_EPSILON, SMALL_DIMENSION, floor_over_rate, noisy_floor_over_rate
+from reference.smooth.floors import BERRY_ESSEEN, gap_floor, instance_mean, step_floor
+from reference.smooth.parameters import noisy_parameters, poly_parameters
 from reference.smooth.sensitivity import batch_sizes, decay, step_size
 
 K = Float64()
@@ -120,6 +123,38 @@ def test_the_floor_is_below_what_is_proved():
 
 
 def test_the_printed_rates_fall_below_the_floor():
-    """√ε for Theorem 11, n^{1/30} for Theorem 14, up to the rounding of R."""
-    assert 6 < floor_over_rate(10**18, 10**6) / floor_over_rate(10**18, 10**4) < 16
-    assert 8 < noisy_floor_over_rate(10**84) / noisy_floor_over_rate(10**54) < 14
+    """√ε for Theorem 11; n^{0.0065}ln^{1/3}n for Theorem 14 at the d that bR² ≤ n allows, up to the rounding of R."""
+    assert 6 < floor_over_rate(K, 10**20, 10**4) / floor_over_rate(K, 10**20, 100) < 16
+    B = Ball(8192)
+    (one, d), (other, e) = list(SMALL_DIMENSION.items())[1:]
+    growth = B.to_float(noisy_floor_over_rate(B, other, e) / noisy_floor_over_rate(B, one, d))
+    assert growth == pytest.approx(10 ** (600 * 0.0065) * 2.5 ** (1 / 3), rel=0.5)
+
+
+def test_exhibits_lie_inside_the_conditions_of_the_paper():
+    """b ≥ 2^R and bR² ≤ n as our own parameter functions decide; a step outside is refused."""
+    for n, epsilon in LARGE_EPSILON.items():
+        plan = poly_parameters(n, 2, epsilon, "1e-6")
+        assert plan.b >= 2**plan.R
+        with pytest.raises(PreconditionError, match="disjoint"):
+            poly_parameters(n, 2, 2 * epsilon, "1e-6")
+    for n, d in SMALL_DIMENSION.items():
+        plan = noisy_parameters(n, d, 2, 1, "1e-6")
+        assert plan.b >= 2**plan.R
+        with pytest.raises(PreconditionError, match="disjoint"):
+            noisy_parameters(n, d // 2, 2, 1, "1e-6")
+
+
+def test_the_floor_without_data_is_below_every_run():
+    """f = w²/2 on [−½, ½], any noise: the average gap of Algorithm 4's iterates is above `step_floor`."""
+    rng = np.random.default_rng(6)
+    for R, flip in product((3, 6, 9), (0.0, 0.1, 0.5)):
+        w, total = 0.0, 0.0
+        for r in range(R):
+            for t in range(2**r):
+                total += abs(w) * (abs(w) + 0.5)
+                v = -0.5 if (w > 0) != (rng.random() < flip) else 0.5
+                w += (v - w) / math.sqrt(t + 1)
+        floor = float(step_floor(K, R))
+        assert floor <= total / (2**R - 1)
+        assert total / (2**R - 1) < 20 * floor or R == 3 or flip

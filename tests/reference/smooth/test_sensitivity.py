@@ -18,7 +18,7 @@ K = Float64()
 B = Ball(96)
 
 
-@pytest.mark.statement("thm:privacy-polySFW", kind="certified")
+@pytest.mark.statement("thm:privacy-polySFW", kind="enclosed")
 @pytest.mark.parametrize("r", range(12))
 def test_sums_of_the_trajectory_for_every_batch(r):
     """Facts 2 and 3 for all k at this r. Mutant: V = T^{3/2}/2 alone fails for r ≤ 1; T^{3/2}·0.4 fails for r ≥ 6."""
@@ -50,7 +50,7 @@ def test_mutants_of_the_square_bound_are_caught():
     assert K.lt(K(64) * 8 * Fraction(2, 5), largest_square_sum(K, 64))
 
 
-@pytest.mark.statement("thm:privacy-polySFW", kind="certified")
+@pytest.mark.statement("thm:privacy-polySFW", kind="searched")
 @pytest.mark.parametrize("T", [3, 5, 6, 7, 9, 100, 777])
 def test_the_sums_need_no_power_of_two(T):
     assert B.le(largest_sum(B, T), s.sum_bound(B, T))
@@ -73,7 +73,7 @@ def test_recursions_agree_with_products(k, extra):
     assert sum(x * x for x in row) == pytest.approx(squares * (k + 1))
 
 
-@pytest.mark.statement("lem:grad-error-polySFW", kind="certified")
+@pytest.mark.statement("lem:grad-error-polySFW", kind="searched")
 def test_variance_sums():
     """Fact 4, with equality at t = 1; the mutant 0.7 for 1/√2 fails there."""
     values = variance_sums(B, 1500)
@@ -92,7 +92,7 @@ def test_fine_and_coarse_record_bounds(k, L0, L1D):
     assert fine <= coarse * (1 + 1e-12)
 
 
-@pytest.mark.statement("eqn:unravel_recur_polySFW", kind="certified")
+@pytest.mark.statement("eqn:unravel_recur_polySFW", kind="enclosed")
 @pytest.mark.parametrize("t", [1, 2, 3, 10, 40])
 def test_unravelled_coefficients(t):
     """a^{(k)} = (1−η_k)P_{k,t}, c^{(k)} = η_k·P_{k,t}, ∇^0 has a^{(1)}; all below 1. Mutant: a^{(0)} would be 0."""
@@ -106,7 +106,7 @@ def test_unravelled_coefficients(t):
         assert B.lt(c[k - 1], B(1))
 
 
-@pytest.mark.statement("eqn:unravel_recur_polySFW", kind="exact")
+@pytest.mark.statement("eqn:unravel_recur_polySFW", kind="searched")
 def test_unravelled_recursion_reproduces_the_algorithm():
     data = tuple(Example(((-1) ** i, Fraction(i, 40)), Fraction(i % 3 - 1)) for i in range(40))
     trace, loss, W = Trace(), SquaredTanh(R=1, p=1), l1_ball(2, 1)
@@ -126,7 +126,7 @@ def test_unravelled_recursion_reproduces_the_algorithm():
         assert list(unravelled) == pytest.approx(list(found["grad", (2, t)]), abs=1e-12)
 
 
-@pytest.mark.statement("thm:privacy-polySFW", kind="adversarial")
+@pytest.mark.statement("thm:privacy-polySFW", kind="searched")
 @pytest.mark.parametrize("position", range(8))
 def test_a_replaced_record_moves_the_estimate_by_at_most_its_trajectory(position):
     """Two runs with the same vertices (no noise, one vertex wins by far): the estimates differ as Fact 1 says."""
@@ -181,7 +181,7 @@ def test_bad_input_is_one_clear_line(call):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.statement("thm:privacy-noisySFW", kind="exact")
+@pytest.mark.statement("thm:privacy-noisySFW", kind="searched")
 def test_record_bound_is_attained():
     """f = ±w² on [−1/2, 1/2], w_0 = −1/2, w_1 = 1/2: |a − (1−η)a⁻| = (2−η)L0 = c_1; η_k for η_{k−1} gives less."""
     from reference.smooth.counterexamples import Field

@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
+from audit import engine as fast
 from reference.numerics.numbers import MP, Ball, Float64, norm
 from reference.numerics.tape import RecordingTape, SeededTape, ZeroTape
 from reference.paper.editions import edition, errata_of, line_marks
 from reference.paper.events import Trace
 from reference.privacy import gaussian_mu_safe
 from reference.setting.data import Example
-from reference.setting.losses_weak import MCP, NegativeQuadratic, RobustPhaseRetrieval
-from reference.setting.sets import Box, L2Ball, LpBall
+from reference.setting.losses_smooth import SquaredTanh
+from reference.setting.losses_weak import MCP, NegativeQuadratic, RobustPhaseRetrieval, TanhRegression
+from reference.setting.sets import Box, L2Ball, LpBall, Polytope, WholeSpace
 from reference.weakly_convex import proximal_guided as pg
 from reference.weakly_convex.functions import linear, mcp, scad, square_residual
 from reference.weakly_convex.mirror import geometry
@@ -45,7 +47,7 @@ def test_the_bodies_differ_exactly_on_their_errata() -> None:
         assert set(line_marks(body)) == {1, 2, 3, 4, 5}
 
 
-@pytest.mark.statement("Alg:PGPSMD", kind="exact")
+@pytest.mark.statement("Alg:PGPSMD", kind="searched")
 def test_a_run_and_its_trace() -> None:
     trace = Trace()
     found = run(trace=trace)
@@ -104,7 +106,7 @@ def test_printed_and_corrected_beta_at_p_one() -> None:
 
 def test_low_dimensions_work_when_corrected() -> None:
     for d in (1, 2):
-        loss = RobustPhaseRetrieval(1, 1, 1)
+        loss = RobustPhaseRetrieval(1, d, 1)
         data = tuple(Example((1,) * d, Q(1, 4)) for _ in range(4))
         found = pg.proximally_guided(
             K, loss, Box([-1] * d, [1] * d), data, rounds=2, plan=(Phase(4, 3),), mu=1, tape=SeededTape(2)
@@ -158,7 +160,7 @@ def test_the_progress_inequality(name: str) -> None:
         assert least == 0
 
 
-@pytest.mark.statement("eqn:dist_prox_risk", kind="adversarial")
+@pytest.mark.statement("eqn:dist_prox_risk", kind="searched")
 def test_the_progress_inequality_beats_the_printed_factor_for_p_below_two() -> None:
     at = scales(K, 1, 20, 1, 1)
     gained = pg.progress_factor(K, at.beta, at.weak) / (at.weak / 2)
@@ -209,7 +211,7 @@ def test_the_exponents_of_theorem_20_and_table_1() -> None:
     assert Q(1, 6) * Q(1, 2) - Q(1, 3) == -Q(1, 4)
 
 
-@pytest.mark.statement("rem:nsmth_ncnvx", kind="certified")
+@pytest.mark.statement("rem:nsmth_ncnvx", kind="searched")
 def test_the_remark() -> None:
     """p = 2, d ≥ 3: the same number. p = 1: within (1 + 1/log d)^{1/6} ≤ 2^{1/6}, the difference of κ̃ and log d."""
     B = Ball(96)
@@ -238,7 +240,7 @@ def test_the_number_of_rounds() -> None:
     assert (pg.rounds_printed(B, many), pg.rounds_corrected(B, many)) == (27, 10)
 
 
-@pytest.mark.statement("thm:nsmth_ncnvx", kind="adversarial")
+@pytest.mark.statement("thm:nsmth_ncnvx", kind="searched")
 def test_when_the_condition_and_a_small_epsilon_give_r_at_most_n() -> None:
     """nd ≥ ρD/L0 and ε² ≤ κ̃κ²log(1/δ) imply R ≤ n: random parameters, none above."""
     generator = random.Random(12)
@@ -256,7 +258,7 @@ def test_when_the_condition_and_a_small_epsilon_give_r_at_most_n() -> None:
     assert 0.5 < largest <= 1 + 1e-12
 
 
-@pytest.mark.statement("thm:nsmth_ncnvx", kind="exact")
+@pytest.mark.statement("thm:nsmth_ncnvx", kind="searched")
 def test_a_bad_plan_is_not_credited_with_doing_nothing():
     """One noisy step on one record can end anywhere in the ball: its bound is above that of returning w_r."""
     K, at = Float64(), pg.GuidedParameters(2, 5, 1, 1, 1, 1000, 1, "1e-5")
@@ -269,7 +271,7 @@ def test_a_bad_plan_is_not_credited_with_doing_nothing():
         pg.guarantee(K, at, MU, 11, plan=(Phase(101, 1),))
 
 
-@pytest.mark.statement("thm:nsmth_ncnvx", kind="certified")
+@pytest.mark.statement("thm:nsmth_ncnvx", kind="searched")
 def test_the_bound_with_constants_and_its_improvement() -> None:
     """L = ρ = D = 1, (1, 1e-5), p = 2, d = 5: vacuous at 10⁴, informative at 10⁵."""
     small = pg.guarantee(K, pg.GuidedParameters(2, 5, 1, 1, 1, 10**4, 1, "1e-5"), MU, 11)
@@ -371,7 +373,7 @@ def test_the_three_number_systems_agree_on_one_tape(p: Any) -> None:
 
 
 @pytest.mark.parametrize("p", [1, Q(3, 2), 2])
-@pytest.mark.statement("eqn:dist_prox_risk", kind="adversarial")
+@pytest.mark.statement("eqn:dist_prox_risk", kind="searched")
 def test_the_progress_inequality_in_lp(p: Any) -> None:
     """f = −½⟨a, w⟩² in ℝ³, certified ŵ: the factor (β−ρ̃)/2 holds; attained along a at p = 1."""
     d = 3
@@ -391,3 +393,42 @@ def test_the_progress_inequality_in_lp(p: Any) -> None:
     if p == 1:
         assert max(ratios) > 0.999
         assert factor > at.weak / 2 * 1.19  # 2κ − 1 = 1.197 times the printed factor
+
+
+@pytest.mark.parametrize("body", [pg.proximally_guided, pg.proximally_guided_printed])
+def test_what_depends_on_no_record_is_refused_at_the_door(body: Any) -> None:
+    """A start outside W, an L0 that W outgrows, a set without a step: before a record is read, in one line."""
+    given: dict[str, Any] = {"rounds": 2, "plan": (Phase(4, 3),), "mu": 1, "tape": SeededTape(2)}
+    ball, triangle = L2Ball([0] * 3, 1), Polytope([[0] * 3, [1] * 3, [0, 1, 0]])
+    for loss, W, start, message in (
+        (TanhRegression(1), ball, K.vector([5, 0, 0]), "lie in W"),
+        (RobustPhaseRetrieval(1, 2), L2Ball([0] * 3, 100), None, "B = 2 must bound the norms"),
+        (TanhRegression(1, 1), triangle, None, "mirror step"),
+        (TanhRegression(1), L2Ball([0] * 3, 2**300), None, "reach = .* must lie between 2"),
+        (TanhRegression(10**160), ball, None, "L0 = .* must lie between 2"),
+        (TanhRegression(1), WholeSpace(3), K.vector([1e200, 0, 0]), "start = .* must lie between 2"),
+        (SquaredTanh(1), ball, None, "be weakly convex, with its ρ"),
+    ):
+        with pytest.raises(ValueError, match=message) as refused:
+            body(K, loss, W, DATA, start=start, **given)
+        assert "\n" not in str(refused.value)
+    for mu in (0, -1, "-0.5"):
+        with pytest.raises(ValueError, match=f"mu = .*{mu}.* must be positive"):
+            body(K, TanhRegression(1), ball, DATA, **given | {"mu": mu})
+        with pytest.raises(ValueError, match=f"mu = .*{mu}.* must be positive"):
+            fast.proximally_guided(
+                TanhRegression(1), ball, DATA, fast.LiveBatch(0, 1), rounds=2, plan=(Phase(4, 3),), mu=mu
+            )
+
+
+@pytest.mark.parametrize(("p", "d"), [(2, 5), (1, 20), (2, 10**6)])
+@pytest.mark.statement("thm:nsmth_ncnvx", kind="searched")
+def test_the_gradients_of_all_calls_stay_below_their_bound(p: Any, d: int) -> None:
+    """min{8n²/(3(R−1)), 8n³μ²/(7κd(R−1)²)} + n, and nothing for one round."""
+    geo = geometry(K, p, d)
+    for j, R in ((20, 2), (20, 30), (24, 500)):
+        n = 2**j
+        at = pg.GuidedParameters(p, d, 1, 1, 1, n, 1, "1e-5")
+        bound = min(8 * n**2 / (3 * (R - 1)), 8 * n**3 * MU**2 / (7 * geo.kappa * d * (R - 1) ** 2)) + n
+        assert pg.guided_gradients(at, MU, R) <= bound
+        assert pg.guided_gradients(at, MU, 1) == 0

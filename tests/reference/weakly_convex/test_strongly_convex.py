@@ -67,7 +67,7 @@ def explicit_error(geo: Any, phase: sc.Phase, mu: float) -> float:
 
 @pytest.mark.parametrize("T", [1, 2, 8, 9, 50, 2000])
 @pytest.mark.parametrize("lam", [Q(0), Q(1, 2), Q(16)])
-@pytest.mark.statement("thm:sc_dp_sco", kind="adversarial")
+@pytest.mark.statement("own:prox_solver", kind="searched")
 def test_the_closed_form_tail_is_above_the_sum_and_close(T: int, lam: Q) -> None:
     geo = geometry(K, 1, 20)
     phase = sc.Phase(4000, T, lam)
@@ -141,7 +141,7 @@ def test_plans_that_no_run_could_follow_are_refused() -> None:
 
 
 @pytest.mark.parametrize("p", EXPONENTS)
-@pytest.mark.statement("thm:sc_dp_sco", kind="certified")
+@pytest.mark.statement("own:prox_solver", kind="enclosed")
 def test_the_sensitivity_is_attained(p: Any) -> None:
     """Two gradients L·(±d^{-1/q}, …) at the opposite corners: ℓ_2 change 2L·d^{1/2−1/q}/n."""
     B, d, n = Ball(96), 8, 5
@@ -150,6 +150,15 @@ def test_the_sensitivity_is_attained(p: Any) -> None:
     change = norm(B, corner - corner * -1, 2) / n
     claimed = sc.l2_sensitivity(B, Q(p), d, 1, n)
     assert B.lt(B.abs(change - claimed), B("1e-20"))
+
+
+def test_clipping_works_where_powers_underflow() -> None:
+    """p = 1.01: |g|^101 of a gradient of length 5e-4 is 0 in binary64, and so was its norm: nothing was clipped."""
+    g, L = K.vector([5e-4, -1e-4]), K(Q(1, 10**6))
+    clipped = sc.clip(K, g, L, Q(101))
+    high = MP(40)
+    assert norm(high, high.vector(list(clipped)), Q(101)) <= high(L) * (1 + high("1e-12"))
+    assert clipped[0] > 0.99e-6
 
 
 def test_clipping_keeps_every_gradient_below_l_and_short_ones_unchanged() -> None:
@@ -162,7 +171,7 @@ def test_clipping_keeps_every_gradient_below_l_and_short_ones_unchanged() -> Non
 
 
 @pytest.mark.parametrize("p", EXPONENTS)
-@pytest.mark.statement("thm:sc_dp_sco", kind="adversarial")
+@pytest.mark.statement("own:prox_solver", kind="searched")
 def test_the_mean_gradient_moves_by_at_most_the_sensitivity(p: Any) -> None:
     """Random neighbours, and a mis-declared L: the clip keeps the sensitivity even then (a mutant without it
     fails).
@@ -241,7 +250,7 @@ def population_excess(at: sc.Scales, population: Any, W: Any, w: Vector, point: 
 
 
 @pytest.mark.parametrize("p", EXPONENTS)
-@pytest.mark.statement("thm:sc_dp_sco", kind="adversarial")
+@pytest.mark.statement("own:prox_solver", kind="searched")
 def test_without_noise_and_with_the_population_as_data_the_subproblem_is_solved(p: Any) -> None:
     """Zero tape, records in the population's own proportions: the excess falls below the deterministic part of the
     bound.
@@ -287,7 +296,7 @@ def measured_phase(seed: int, p: Any, T: int, lam: Q) -> tuple[float, float]:
 
 @pytest.mark.parametrize("p", EXPONENTS)
 @pytest.mark.parametrize("T", [1, 3, 40])
-@pytest.mark.statement("thm:sc_dp_sco", kind="adversarial")
+@pytest.mark.statement("own:prox_solver", kind="searched")
 def test_a_noisy_phase_keeps_its_bound(p: Any, T: int) -> None:
     """An average over 12 noises against a bound on the mean that it meets with a factor to spare (no flicker:
     seeded).

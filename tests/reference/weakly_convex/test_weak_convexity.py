@@ -86,7 +86,7 @@ def test_second_differences_of_the_losses_need_all_of_rho(loss: WeakScalarLoss) 
     assert bends_too_far(loss, 0.9 * float(loss.rho), levels=7)
 
 
-@pytest.mark.statement("eqn:wk_cvx", kind="certified")
+@pytest.mark.statement("eqn:wk_cvx", kind="enclosed")
 def test_weak_convexity_in_lp_on_balls() -> None:
     """f = −½(Σw)²: ρ = 1 in ℓ_1, not in ℓ_2 (there it is d)."""
     K = Ball(96)
@@ -156,7 +156,7 @@ def test_proposition_25_backwards_the_identity_of_the_weights() -> None:
         assert lam * (1 - lam) ** 2 + (1 - lam) * lam**2 == lam * (1 - lam)
 
 
-@pytest.mark.statement("cor:smooth_implies_wk_cvx", kind="certified")
+@pytest.mark.statement("cor:smooth_implies_wk_cvx", kind="enclosed")
 def test_corollary_26_in_l1_and_its_constant() -> None:
     K = Ball(96)
     f = lambda x: -(K.sum(x) ** 2) / 2  # noqa: E731
@@ -326,7 +326,7 @@ def test_the_exact_families_agree_with_the_losses() -> None:
         assert modulus(f) == loss.rho
 
 
-@pytest.mark.statement("prop:reg_wk_cvx", kind="certified")
+@pytest.mark.statement("prop:reg_wk_cvx", kind="enclosed")
 def test_the_curvature_of_half_the_squared_norm_is_p_minus_one() -> None:
     K = Ball(192)
     for p in (Q(3, 2), Q(5, 4)):

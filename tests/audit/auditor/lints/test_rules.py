@@ -11,8 +11,16 @@ import pytest
 
 from audit.auditor.lints import replay
 from audit.auditor.lints import rules as lints
-from audit.auditor.lints.rules import Inspection, enough_calls, significant
-from audit.auditor.terms.claim import Claim
+from audit.auditor.lints.recorder import DOUBLE, SINGLE, NoiseCall, RecordedRun
+from audit.auditor.lints.rules import (
+    Inspection,
+    _chance_of_repeats,
+    _grid,
+    _repeated_noise,
+    enough_calls,
+    significant,
+)
+from audit.auditor.terms.claim import Epsilon
 from bench.foreign import REMARKS, inspect_alone, look
 from bench.specimens import Specimen, specimens
 from bench.zoo import entries
@@ -58,18 +66,18 @@ def test_always_here_never_there_has_the_stated_largest_chance(epsilon: float, d
     e = math.exp(epsilon)
     allowed = (p <= e * (1 - r) + delta) & (r <= e * (1 - p) + delta)
     largest = float(np.sqrt((p * r)[allowed].max()))
-    bound = math.exp(lints._log_chance(Claim(epsilon, delta)))
+    bound = math.exp(lints._log_chance(Epsilon(epsilon, delta)))
     assert largest <= bound + 1e-12
     assert largest >= bound - 2e-3
 
 
 def test_enough_calls_are_enough_where_they_can_be() -> None:
     for epsilon in (0.1, 0.5, 1.0, 2.0):
-        claim = Claim(epsilon, 1e-5)
+        claim = Epsilon(epsilon, 1e-5)
         assert significant(claim, enough_calls(claim))
-    assert not significant(Claim(1.0), 10)
-    assert enough_calls(Claim(8.0)) == lints.CALLS
-    assert not significant(Claim(8.0), lints.MOST_CALLS)
+    assert not significant(Epsilon(1.0), 10)
+    assert enough_calls(Epsilon(8.0)) == lints.CALLS
+    assert not significant(Epsilon(8.0), lints.MOST_CALLS)
 
 
 def test_a_nearly_constant_answer_at_large_epsilon_is_no_finding() -> None:
@@ -226,3 +234,34 @@ def test_a_wider_output_of_less_noise_is_no_finding() -> None:
     wide = [np.std([make(e)([0.0], np.random.default_rng(s)) for s in range(50)]) for e in (1.0, 16.0)]
     assert wide[1] > 100 * wide[0]
     assert "noise-grows-with-epsilon" not in kinds(inspect_alone(make(1.0), [0.0], [1.0], epsilon=1.0, make=make))
+
+
+@pytest.mark.parametrize(
+    ("rounding", "repeats", "found"), [(DOUBLE, 1, True), (SINGLE, 1, False), (SINGLE, 2, True), (SINGLE, 0, False)]
+)
+def test_one_coincidence_of_two_numbers_of_32_bits_is_chance(rounding: float, repeats: int, found: bool) -> None:
+    """Among 120 draws of 32 bits a pair is equal with a chance of 4e-4, two pairs with one of 1e-7."""
+    values = [0.25 + i for i in range(20)] + [0.25 + i for i in range(repeats)]
+    runs = [
+        RecordedRun([NoiseCall(0, "", "", "normal", 0.0, 1.0, True, "here", (), value, additions=1, rounding=rounding)])
+        for value in values
+    ]
+    assert (_repeated_noise(runs) is not None) == found
+
+
+def test_numbers_that_all_but_coincide_repeat_by_chance_and_are_no_error() -> None:
+    """What an algorithm with hardly any noise puts out: a spread of nothing, and many coincidences."""
+    together = [1.0, *(1.0 + 2.0**-50,) * 30]
+    assert _chance_of_repeats([together, together], 28) == 1.0
+    apart = [0.1 * 2.0**-40 * k + k / 7 for k in range(100)]
+    expected = sum(math.comb(100, 2) * _typical_grid(apart) / _middle(apart) for _ in range(2))
+    assert _chance_of_repeats([apart, apart], 3) == pytest.approx(expected**3 / 6, rel=1e-9)
+    assert _chance_of_repeats([[1.0], [2.0]], 3) == 0.0
+
+
+def _typical_grid(values: list[float]) -> float:
+    return float(np.median([_grid(x) for x in values]))
+
+
+def _middle(values: list[float]) -> float:
+    return float(np.quantile(values, 0.75) - np.quantile(values, 0.25))

@@ -14,7 +14,7 @@ import scipy.stats
 from audit.auditor.lints.look import inspected
 from audit.auditor.targets.run import Run
 from audit.auditor.targets.sampling import CallableTarget, Pair
-from audit.auditor.terms.claim import Claim
+from audit.auditor.terms.claim import Epsilon
 from bench.foreign import inspect_alone
 
 Rng = np.random.Generator
@@ -154,5 +154,5 @@ def test_code_that_fails_only_when_watched_is_not_accused() -> None:
             raise TypeError("not an array")
         return float(data[0] + noise[0])
 
-    found = inspected(Run(CallableTarget(strict), Claim(1.0), draws=1000, pairs=[Pair([0.0], [1.0])]))
+    found = inspected(Run(CallableTarget(strict), Epsilon(1.0), draws=1000, pairs=[Pair([0.0], [1.0])]))
     assert [f.kind for f in found] == ["not-inspected"]

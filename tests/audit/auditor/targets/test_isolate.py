@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -121,7 +123,7 @@ def test_what_never_returns_is_an_error(mechanism: Any, monkeypatch: pytest.Monk
 
 def test_a_flood_is_counted_and_then_ended(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     counted = audit(floods)
-    assert counted.verdict == "consistent"
+    assert counted.verdict == "inconclusive"
     monkeypatch.setattr(isolate, "FLOOD", 2**24)
     result = audit(floods)
     assert result.verdict == "error"
@@ -139,7 +141,7 @@ def test_children_of_the_mechanism_are_ended_with_it(tmp_path: Path) -> None:
             note.write_text(str(child.pid))
         return laplace(data, rng)
 
-    assert audit(leaves_a_child).verdict == "consistent"
+    assert audit(leaves_a_child).verdict == "inconclusive"
     pid = int(note.read_text())
     for _ in range(50):
         if _gone(pid):
@@ -296,3 +298,48 @@ def test_draws_of_other_datasets_are_not_mixed_up(tmp_path: Path) -> None:
     other = StoredTarget(CallableTarget(laplace), path)
     assert audit_dp(other, [0.0], [9.0], epsilon=1.0, samples=100, neighbours="any").verdict == "violated"
     assert other.read == 0
+
+
+@pytest.mark.parametrize(("timeout", "since", "overdue"), [(5.0, 6.0, False), (5.0, 8.0, True), (None, 1e6, False)])
+def test_a_worker_has_its_timeout_and_two_seconds_of_grace(timeout: float | None, since: float, overdue: bool) -> None:
+    """The call began `since` seconds ago: until 5 + 2 seconds it may interrupt itself, then the parent ends it."""
+    worker = isolate.Worker(lambda request: request, timeout)
+    try:
+        assert worker.ask(7) == 7
+        struct.pack_into("d", worker._clock, 0, time.monotonic() - since)
+        assert worker._overdue() == overdue
+    finally:
+        worker.close()
+
+
+def test_a_worker_that_has_hung_up_is_waited_for_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that only its own sleeps move; the process never ends."""
+    worker, slept = isolate.Worker(lambda request: request, None), [0.0]
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(isolate, "time", SimpleNamespace(monotonic=lambda: sum(slept), sleep=slept.append))
+            patched.setattr(worker, "_has_ended", lambda: False)
+            patched.setattr(worker, "close", lambda: None)
+            assert worker._how_it_ended().startswith("the mechanism closed the pipes")
+        assert 2.0 <= sum(slept) < 2.2
+    finally:
+        worker.close()
+
+
+def test_a_library_whose_threads_hang_in_a_copy_is_not_copied(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A key that a module makes when it is loaded starts jax: every call in a fork then took as long as it may."""
+    from audit.cli.main import main
+
+    started = ModuleType("jax._src.xla_bridge")
+    started._backends = {"cpu": object()}  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "jax._src.xla_bridge", started)
+    result = audit_dp(laplace, [0.0], [1.0], epsilon=1.0, samples=200, isolate=True)
+    assert result.verdict == "error"
+    assert "jax, whose threads run already" in result.reason
+    data = '{"dataset": [0], "neighbour": [1]}'
+    assert main(["test", "bench.zoo.additive:noisy_sum", "--epsilon", "1", "--data", data, "--samples", "1000"]) == 0
+    assert "stays in this process" in capsys.readouterr().err
+    started._backends = {}  # type: ignore[attr-defined]
+    assert audit_dp(laplace, [0.0], [1.0], epsilon=1.0, samples=200, isolate=True).verdict != "error"

@@ -14,7 +14,18 @@ import pytest
 
 from audit.auditor.targets.command import ExecTarget
 from audit.auditor.targets.containment import MechanismTimeout
-from audit.auditor.targets.sampling import BURN_IN, TEST, BlockName, CallableTarget, Pair, TargetError, draw_block
+from audit.auditor.targets.sampling import (
+    BURN_IN,
+    TEST,
+    BlockName,
+    CallableTarget,
+    Pair,
+    TargetError,
+    _calling_convention,
+    _summary,
+    copier,
+    draw_block,
+)
 from audit.auditor.terms.leaves import Raised
 
 PAIR = Pair([0.0], [1.0])
@@ -242,3 +253,62 @@ def test_replies_come_whole_however_they_are_written(tmp_path):
 def test_a_command_that_does_not_exist():
     with pytest.raises(TargetError, match="cannot start"):
         ExecTarget("/nonexistent/command")
+
+
+class InBatches:
+    size = True
+
+    def __call__(self, dataset, n, rng):
+        return (dataset, n, rng)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "batched", "given"),
+    [
+        (lambda dataset, *, size, rng: (dataset, size, rng), True, ("data", 3, "rng")),
+        (lambda dataset, size, g: (dataset, size, g), True, ("data", 3, "rng")),
+        (InBatches(), True, ("data", 3, "rng")),
+        (lambda dataset, generator: (dataset, generator), False, ("data", "rng")),
+        (lambda *given: given, False, ("data", "rng")),
+        (lambda dataset, scale=1, rng=None: (dataset, scale, rng), False, ("data", 1, "rng")),
+        (lambda dataset, *, generator=None: (dataset, generator), False, ("data", "rng")),
+        (lambda dataset, scale=1: (dataset, scale), False, ("data", 1)),
+        (lambda dataset: dataset, False, "data"),
+    ],
+)
+def test_how_a_mechanism_is_called_follows_from_its_signature(mechanism, batched, given):
+    call, in_batches = _calling_convention(mechanism)
+    assert in_batches is batched
+    assert call("data", 3, "rng") == given
+
+
+def test_a_mechanism_without_room_for_a_dataset_is_refused():
+    with pytest.raises(ValueError, match="must take"):
+        _calling_convention(lambda: 0)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "spoil"),
+    [
+        (np.zeros(2), lambda d: d.fill(7)),
+        (np.array([[1], None], dtype=object), lambda d: d[0].append(7)),
+        ([1.0, "x", True], lambda d: d.append(7)),
+        ([[1.0]], lambda d: d[0].append(7)),
+        ((np.zeros(2), np.ones(1)), lambda d: d[1].fill(7)),
+        ((np.zeros(2), np.array([[1]], dtype=object)), lambda d: d[1].fill(7)),
+        ((np.zeros(2), np.array([[1], None], dtype=object)), lambda d: d[1][0].append(7)),
+        ((np.zeros(2), [1.0]), lambda d: d[1].append(7)),
+        ({"x": [1.0]}, lambda d: d["x"].append(7)),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_what_a_call_does_to_its_dataset_the_next_call_does_not_see(dataset: object, spoil: object) -> None:
+    fresh, before = copier(dataset), repr(dataset)
+    spoil(fresh())  # type: ignore[operator]
+    assert repr(fresh()) == repr(dataset) == before
+
+
+def test_a_summary_names_six_parts_and_says_that_there_are_more() -> None:
+    names = [f"k{i}" for i in range(7)]
+    assert _summary(dict.fromkeys(names)).startswith("which has 'k0', 'k1', 'k2', 'k3', 'k4', 'k5', … (type")
+    assert _summary(dict.fromkeys(names[:6])) == "which has 'k0', 'k1', 'k2', 'k3', 'k4', 'k5' (type dict)"

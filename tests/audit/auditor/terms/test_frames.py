@@ -23,7 +23,7 @@ def kinds(result: Any) -> set[str]:
 
 
 def audit(mechanism: Any, dataset: Any = FRAME, neighbour: Any = OTHER, **options: Any) -> Any:
-    return audit_dp(mechanism, dataset, neighbour, epsilon=1.0, samples=300, **options)
+    return audit_dp(mechanism, dataset, neighbour, epsilon=1.0, samples=500, **options)
 
 
 def test_frames_are_compared_with_their_labels_and_cut_into_rows() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import math
+import re
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -64,14 +65,20 @@ OUTPUTS = st.recursive(st.one_of(SCALARS, ARRAYS), nested, max_leaves=12)
 
 
 @given(OUTPUTS)
+@example(2**53 + 1)
+@example([-(2**100)])
 def test_every_leaf_has_a_name_and_the_name_leads_to_it(output: Any) -> None:
     leaves, _ = flatten(output)
     found = names(output)
     assert len(found) == len(leaves)
     assert len(set(found)) == len(found), "two leaves with one name"
     for name, leaf in zip(found, leaves, strict=True):
+        bits = re.fullmatch(r"bits (\d+) to (\d+) of (.*)", name, re.DOTALL)
         if name.startswith("the "):
-            assert str(leaf).startswith(("keys ", "labels "))
+            assert str(leaf).startswith(("keys ", "labels ", "int of ", "negative int of "))
+        elif bits:
+            low, high, whole = int(bits[1]), int(bits[2]), abs(int(eval(bits[3], {"output": output})))
+            assert (whole >> low) % 2 ** (high + 1 - low) == leaf
         else:
             assert flatten(eval(name, {"output": output}))[0] == [leaf]
 
@@ -84,7 +91,7 @@ def test_an_output_that_has_travelled_flattened_is_read_alike(output: Any) -> No
     assert names(travelled) == [f"entry {i}" for i in range(len(leaves))]
 
 
-@given(st.sets(st.one_of(st.text(max_size=3), st.integers()), max_size=5))
+@given(st.sets(st.one_of(st.text(max_size=3), st.integers(-(2**53), 2**53)), max_size=5))
 def test_sets_are_read_in_one_order(output: set[Any]) -> None:
     assert names(output) == [f"output[{i}]" for i in range(len(output))]
     assert flatten(output)[0] == [leaf for item in sorted(output, key=repr) for leaf in flatten(item)[0]]
@@ -126,3 +133,11 @@ def test_long_outputs_are_numbered() -> None:
 def test_a_list_of_names_ends() -> None:
     assert listed(["a", "b"]) == "a, b"
     assert listed([*"abcdef"]) == "a, b, c, d and 2 more"
+
+
+def test_long_integers_are_read_in_pieces() -> None:
+    value = -((5 << 96) + (7 << 48) + 9)
+    assert flatten((value,))[0] == ["negative int of 3 pieces", 9.0, 7.0, 5.0]
+    assert names(value)[:2] == ["the length of output", "bits 0 to 47 of output"]
+    assert flatten((2**53,))[0] == [2.0**53]
+    assert len(flatten((1 << 10_000,))[0]) == 1

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import special, stats
 
 from audit.auditor.test.confidence import (
     Selection,
+    _flags,
     correct_rate,
     critical_count,
     joint_p_value,
@@ -119,6 +121,11 @@ def test_the_joint_bound_is_the_last_epsilon_that_the_joint_p_value_rejects():
     assert joint_p_value(bound, seen) <= 0.05 < joint_p_value(bound + 1e-6, seen)
     idle = [Selection(100, 50, 4000, part=0.5), Selection(50, 28, 4000, part=0.5)]
     assert strongest(idle, 0.05) == (1, 0.0)
+    small = [Selection(100, 53, 4000, part=0.1), Selection(100, 50, 4000, part=0.9)]
+    p = [p_value(0.0, one) for one in small]
+    assert p[0] < p[1]  # but not for its part of the level:
+    assert p[0] / 0.1 > p[1] / 0.9
+    assert strongest(small, 0.05) == (1, 0.0)
 
 
 def test_lower_bound_is_the_last_rejected_epsilon():
@@ -171,3 +178,24 @@ def test_the_planners_prediction_is_never_above_the_exact_bound(delta, sides):
         ]
         assert predicted <= exact + 1e-6
         assert delta > 1e-5 or predicted >= 0.8 * exact - 0.02
+
+
+@pytest.mark.parametrize(("draws", "rate"), [(1000, 0.01), (20_000_000, 1e-9), (10**9, 5e-6), (10**9, 0.005)])
+def test_the_law_of_flags_is_exact_however_many_draws_there_are(draws: int, rate: float):
+    """Against 40 digits; logarithms of factorials in binary64 were off by 3e-6 at 10⁹ draws, to the wrong side."""
+    values, weights = _flags(draws, rate)
+    assert weights.sum() == pytest.approx(1.0, abs=1e-13)
+    with mpmath.workdps(40):
+        r = mpmath.mpf(rate)
+        for at in (np.argmax(weights), min(len(weights) - 2, np.argmax(weights) + 5)):
+            k = int(values[at])
+            log_choose = mpmath.loggamma(draws + 1) - mpmath.loggamma(k + 1) - mpmath.loggamma(draws - k + 1)
+            exact = mpmath.exp(log_choose + k * mpmath.log(r) + (draws - k) * mpmath.log(1 - r))
+            assert float(weights[at] / exact) == pytest.approx(1.0, abs=1e-11)
+
+
+def test_flags_that_are_certain_are_certain():
+    for rate, value in ((0.0, 0.0), (1.0, 50.0)):
+        values, weights = _flags(50, rate)
+        assert values.tolist() == [value]
+        assert weights.tolist() == [1.0]

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,12 @@ from audit.auditor.targets import isolate
 from audit.auditor.targets.containment import Noticed
 from audit.auditor.targets.isolate import IsolatedTarget, Worker
 from audit.auditor.targets.sampling import BURN_IN, TEST, BlockName, CallableTarget, Pair, draw_block
+from audit.auditor.terms.claim import Epsilon
 from audit.auditor.terms.outputs import VALUE_BITS, concatenate
 from audit.auditor.test import draws as longrun
 from audit.auditor.test.confidence import Selection, p_value
 from audit.auditor.test.draws import Binning, RunSettings, Work, conduct, select
-from audit.auditor.test.plan import Cutoff, Plan, make_plan
+from audit.auditor.test.plan import ROUNDING, Cutoff, Plan, Selected, make_plan
 from audit.runtime import store as stores
 from audit.runtime.pool import Pool
 from audit.runtime.store import Store, StoreError
@@ -37,12 +39,12 @@ ALPHA = 0.05
 def planned(mechanism: Callable[..., Any], delta: float, draws: int = 60_000, block: int = 2048) -> Work:
     target = CallableTarget(mechanism, None, 60.0)
     burn = draw_block(target, PAIR, BlockName(0, BURN_IN, 0, 0), 4000)
-    binning = Binning.of(*make_plan(burn.values, burn.labels, draws, delta, ALPHA))
+    binning = Binning.of(*make_plan(burn.values, burn.labels, draws, Epsilon(1.0, delta), ALPHA))
     return Work(target, PAIR, 0, draws, block, VALUE_BITS, (binning,))
 
 
 def selected(work: Work, delta: float, settings: RunSettings | None = None) -> tuple[Selection, ...]:
-    (found,) = select(work, conduct(work, settings or RunSettings(), lambda text: None), delta)
+    (found,) = select(work, conduct(work, settings or RunSettings(), lambda text: None))
     assert found is not None
     return found
 
@@ -59,7 +61,7 @@ def in_memory(work: Work, delta: float) -> tuple[Selection, ...]:
     order = np.argsort(-chosen.margin, kind="stable")
     sizes = [r.n if r.threshold is None else int((chosen.margin >= r.threshold).sum()) for r in plan.cutoffs]
     return tuple(
-        Selection(n, int(right[order[:n]].sum()), len(right), delta, plan.sides, cutoff.part)
+        Selection(n, int(right[order[:n]].sum()), len(right), 0.0, plan.sides, cutoff.part, delta > 0)
         for n, cutoff in zip(sizes, plan.cutoffs, strict=True)
     )
 
@@ -80,6 +82,18 @@ def test_with_delta_the_steps_lose_next_to_nothing(mechanism: Callable[..., Any]
         assert found.n == sorted_out.n == cutoff.n
         assert found.part == cutoff.part
         assert abs(found.k - sorted_out.k) <= 5 * np.sqrt(0.05 * found.n)
+
+
+def test_no_edge_of_a_step_lies_where_rounding_would_decide() -> None:
+    """Margins that are the same but for rounding fall into one step, the one above their edge."""
+    margins = np.repeat(np.array([0.5, 1.0, 2.0]), 50)
+    score: Any = None
+    plan = Plan(score, "either", (Cutoff(40, None, 0.4, 1.0),), 0.5)
+    edges = Binning.of(plan, Selected(margins, margins > 0)).edges
+    assert np.diff(edges).min(initial=1.0) > ROUNDING / 2
+    for noise in (-1e-9, 0.0, 1e-9):
+        steps = np.searchsorted(edges, margins + noise, side="right")
+        assert np.array_equal(steps, np.searchsorted(edges, margins, side="right"))
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-4])
@@ -167,8 +181,8 @@ def binning(n: int, steps: int = 4, sides: str = "neighbour") -> Binning:
 
 
 def picked(n: int, counts: np.ndarray, coins: np.random.Generator, delta: float = 0.1) -> Selection:
-    (found,) = binning(n).selections(counts, delta, coins)
-    return found
+    (found,) = binning(n).selections(counts, coins)
+    return replace(found, delta=delta)
 
 
 def coins(seed: int) -> np.random.Generator:
@@ -334,3 +348,15 @@ def test_datasets_are_told_apart_by_their_content() -> None:
     assert longrun.canonical({"a": 1, "b": 2}) == longrun.canonical({"b": 2, "a": 1})
     with pytest.raises(ValueError, match="cannot be told from others"):
         longrun.canonical(lambda: None)
+
+
+def test_a_draw_that_just_reaches_a_threshold_is_selected() -> None:
+    margins, guesses = np.array([0.4, 0.5, 1.0, 1.1]), np.array([True, True, False, True])
+    plan: Any = SimpleNamespace(
+        select=lambda table: Selected(margins, guesses), cutoffs=(Cutoff(2, 1.0, 0.5, 1.0),), sides=2
+    )
+    binning = Binning(plan, np.array([0.5, 1.0]), "")
+    assert binning.steps_of(plan)[0].tolist() == [0, 1, 2, 2]
+    counts = binning.count(plan, np.array([1, 1, 0, 0]))
+    (found,) = binning.selections(counts[None], np.random.default_rng(0))
+    assert (found.n, found.k) == (2, 1)

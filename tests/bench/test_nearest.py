@@ -1,0 +1,49 @@
+"""Which tests are near to a place: by the name of their file, by what they name, by who uses it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench import nearest
+from bench.nearest import MATRIX, MOST, near, using
+
+ROOT = Path(nearest.__file__).parents[1]
+
+
+@pytest.mark.parametrize(
+    ("path", "owner", "first"),
+    [
+        ("reference/convex/oracle.py", "oracle", "tests/reference/convex/test_oracle.py"),
+        ("audit/runtime/store.py", "Store._verify", "tests/audit/runtime/test_store.py"),
+        ("audit/auditor/test/plan.py", "", "tests/audit/auditor/test/test_plan.py"),
+    ],
+)
+def test_the_file_of_the_same_name_comes_first(path: str, owner: str, first: str) -> None:
+    assert near(ROOT, path, owner)[0].files == (first,)
+
+
+def test_a_module_without_tests_of_its_own_has_those_that_name_it(tmp_path: Path) -> None:
+    for name, text in {"test_far": "x = 1", "test_user": "used_by()", "test_owner": "from room import thing"}.items():
+        (tmp_path / "tests" / "elsewhere").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tests" / "elsewhere" / f"{name}.py").write_text(text)
+    (tmp_path / "room").mkdir()
+    (tmp_path / "room" / "module.py").write_text("def thing(): ...\ndef used_by(): thing()\n")
+    stages = near(tmp_path, "room/module.py", "thing")
+    assert [stage.files for stage in stages] == [("tests/elsewhere/test_owner.py",), ("tests/elsewhere/test_user.py",)]
+
+
+def test_a_check_is_tried_with_its_mutants_and_so_is_what_it_uses() -> None:
+    (first, *rest) = near(ROOT, "audit/checks/section5.py", "excess_ratio")
+    assert first.files == (MATRIX,)
+    assert ".calls_keep_their_bound" in first.keyword.split(" or ")
+    assert all(MATRIX not in stage.files for stage in rest)
+    assert sum(len(stage.files) for stage in rest) <= MOST
+
+
+def test_who_uses_a_function(tmp_path: Path) -> None:
+    file = tmp_path / "module.py"
+    file.write_text("def a(): ...\ndef b(): a()\nclass C:\n    def d(self): b()\ndef e(): ...\n")
+    assert using(file, "a") == {"b", "C"}
+    assert using(file, "e") == set()
