@@ -145,6 +145,7 @@ def _is_whole(node: ast.AST, names: set[str]) -> bool:
     )
 
 
+@cache
 def _whole_names(tree: ast.AST) -> set[str]:
     """Names that count over a range, and parameters that are declared whole."""
     loops = [n for n in ast.walk(tree) if isinstance(n, ast.For | ast.comprehension)]
@@ -202,6 +203,7 @@ def _meaning(function: FunctionType, name: str) -> object:
     return here[name] if name in here else free.get(name, function.__globals__.get(name))
 
 
+@cache
 def _imported(tree: ast.AST) -> dict[str, object]:
     """What a function imports in its own body, by the name that it has there."""
     found: dict[str, object] = {}
@@ -218,14 +220,20 @@ def _imported(tree: ast.AST) -> dict[str, object]:
     return found
 
 
+@cache
 def _bound(tree: ast.AST) -> set[str]:
     """Names that the function binds itself: what they hold was read where it was made."""
     stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return stored | {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
 
 
-def _deciding(node: ast.AST) -> Iterator[ast.AST]:
+@cache
+def _deciding(node: ast.AST) -> tuple[ast.AST, ...]:
     """The nodes of a function that can decide: no decorators, annotations, texts, and no field that only shows."""
+    return tuple(_decide(node))
+
+
+def _decide(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, ast.JoinedStr):
         return
     yield node
@@ -234,7 +242,7 @@ def _deciding(node: ast.AST) -> Iterator[ast.AST]:
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST) and _counts(node, name, child, value):
-                yield from _deciding(child)
+                yield from _decide(child)
 
 
 def _counts(parent: ast.AST, field: str, child: ast.AST, siblings: object) -> bool:
