@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from clock import stopped
 from night import by_day
 from scipy import special
 
@@ -158,15 +159,17 @@ def test_several_pairs_share_one_level():
     assert [f.kind for f in result.findings if "pair 2" in f.message] == ["equal-pair"]
 
 
-def test_slow_mechanisms_have_a_budget_in_time():
+def test_slow_mechanisms_have_a_budget_in_time(monkeypatch: pytest.MonkeyPatch):
+    stopped(monkeypatch)
+
     def slow(d, rng):
         time.sleep(0.001)
         return d[0] * 10 + rng.laplace()
 
     result = audit_dp(slow, [0.0], [1.0], epsilon=1.0, seconds=1.0)
     assert result.violated
-    assert result.samples < 1000
-    assert result.seconds < 5
+    assert 300 < result.samples < 500  # two sides share what the lints leave of 1000 calls
+    assert 0.8 < result.seconds <= 1.2
 
 
 def test_search_finds_the_pair():
