@@ -14,6 +14,8 @@
 # Needs make and Python 3.11 or newer; PYTHON=... names another interpreter.
 
 SHELL := /bin/sh
+# Tests start hundreds of processes: byte code is kept.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \

@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from night import by_day
 
 from audit.cli.main import main
 from audit.runtime.files import DEEPEST, depth
@@ -29,7 +30,7 @@ def complaints(box: Sandbox, cases: list[Case]) -> list[str]:
 
 
 def test_fuzzed_command_lines_and_files(tmp_path: Path) -> None:
-    cases = list(fuzz.cases(0, COUNT))
+    cases = list(fuzz.cases(0, by_day(COUNT // 2, COUNT)))
     counts = Counter(case.argv[0] for case in cases)
     assert all(counts[name] >= 3 for name in fuzz.MAKERS if name != "dpso")
     with Sandbox(tmp_path).entered() as box:
@@ -45,7 +46,7 @@ def test_stores_that_are_nearly_right(tmp_path: Path) -> None:
     with contextlib.redirect_stdout(io.StringIO()):
         assert main(["audit", "--only", ONLY, "--out", str(tmp_path / "good"), "--workers", "1"]) in (0, 1)
     with Sandbox(tmp_path).entered() as box:
-        cases = list(fuzz.store_cases(0, max(40, COUNT // 20), tmp_path / "good" / NAME, ONLY))
+        cases = list(fuzz.store_cases(0, by_day(20, max(40, COUNT // 20)), tmp_path / "good" / NAME, ONLY))
         assert complaints(box, cases) == []
 
 

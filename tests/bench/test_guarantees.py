@@ -23,8 +23,8 @@ def test_no_release_spends_more_than_the_claim(name: str) -> None:
 
 
 def test_noise_that_ignores_rounding_is_caught() -> None:
-    assert max(trial.spent for trial in attack(CONTROLS["2"], SEED, 2 * TRIALS)) > 1.01
-    assert max(trial.spent for trial in attack(CONTROLS["5"], 8, 600)) > 1.01
+    assert any(trial.spent > 1.01 for trial in attack(CONTROLS["2"], SEED, 2 * TRIALS))
+    assert any(trial.spent > 1.01 for trial in attack(CONTROLS["5"], 8, 600))
 
 
 def test_the_record_is_of_the_stated_size_and_clean() -> None:

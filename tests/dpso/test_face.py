@@ -19,7 +19,7 @@ TEST = ["test", "mine:noisy", "--data", DATA, "--epsilon", "1", "--samples", "20
 
 
 def python(*words: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"} | variables
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | variables
     return subprocess.run(
         [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
     )

@@ -24,7 +24,7 @@ OPTIONAL = ("opendp_measurement", "diffprivlib_model", "dp_sgd_opacus")
 
 
 def run(*words: str, path: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": f"{path}{os.pathsep}{ROOT}", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {"PYTHONPATH": f"{path}{os.pathsep}{ROOT}"}
     return subprocess.run([sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, text=True)
 
 

@@ -59,7 +59,7 @@ def test_no_false_alarm_at_the_exact_epsilon(name):
     entry = by_name(name)
     alarms = sum(
         on(entry, epsilon=entry.true_epsilon, seed=s, confidence=CAREFUL, samples=600).violated
-        for s in range(by_day(10, 25))
+        for s in range(by_day(4, 25))
     )
     assert alarms <= 1
 
@@ -240,7 +240,7 @@ def test_anytime_stays_silent_on_correct_mechanisms():
         entry = by_name(name)
         alarms = sum(
             on(entry, epsilon=entry.true_epsilon, anytime=True, seed=s, confidence=CAREFUL, samples=400).violated
-            for s in range(12)
+            for s in range(by_day(4, 12))
         )
         assert alarms <= 1
 

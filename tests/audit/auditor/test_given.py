@@ -30,7 +30,7 @@ def test_half_of_the_noise_is_seen_and_the_right_noise_is_not() -> None:
 
 def test_false_alarms_at_the_exact_claim() -> None:
     """Laplace at its own ε and a Gaussian at its own μ, many audits each at level 0.05: no more than 1e-7 allows."""
-    audits = by_day(70, 200)
+    audits = by_day(40, 200)
     for shift, claim in ((1.0, {"epsilon": 1.0}), (0.7, {"mu": 0.7})):
         wrong = 0
         for seed in range(audits):

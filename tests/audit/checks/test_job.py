@@ -292,7 +292,7 @@ def test_a_changed_check_is_noticed_on_resume(tmp_path: Path) -> None:
     for package in ("reference", "audit", "dpso"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     command = [sys.executable, "-m", "dpso", "audit", "--only", "E3.1", "--out", "out", "--resume", "--workers=1"]
-    environment = os.environ | {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
 
     def resumed() -> subprocess.CompletedProcess[str]:
         return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)

@@ -6,7 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from arithmetic import STYLES, positions
+from arithmetic import STYLES, extended, positions, quadruple
+from night import by_day
 
 from audit.crosscheck.clients import PythonClient
 from audit.crosscheck.compare import crosscheck
@@ -15,14 +16,19 @@ from reference.vectors import generate
 from reference.vectors.cases import family
 from reference.vectors.encode import decimal
 
+SLOW = (extended, quadruple)
+"""Of these, every fourth edition by day, of all variants."""
+
 
 @pytest.mark.parametrize("style", STYLES, ids=lambda style: style.__name__)
 def test_a_correct_program_agrees_whatever_its_arithmetic(style: object) -> None:
     client = PythonClient(style().run, "style", timeout=60)  # type: ignore[operator]
-    found = [v for a in ALGORITHMS for variant in a.editions for v in crosscheck(client, a.label, variant)]
-    assert len(found) >= 570
+    editions = [(a.label, variant) for a in ALGORITHMS for variant in a.editions]
+    step = by_day(4, 1) if style in SLOW else 1
+    found = [v for label, variant in editions[::step] for v in crosscheck(client, label, variant)]
+    assert len(found) >= (570 if step == 1 else 100)
     assert [(v.id, v.note, v.divergence) for v in found if v.status not in ("pass", "skip")] == []
-    assert sum(v.status == "skip" for v in found) == 2, "steps on which W binds, in Algorithm 6"
+    assert sum(v.status == "skip" for v in found) == 2 or step > 1, "steps on which W binds, in Algorithm 6"
 
 
 def test_the_search_in_positions_is_another_program() -> None:

@@ -49,7 +49,14 @@ def run_dpso(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("crew", [(), ("--workers", "2"), ("--scheduler", "local")], ids=["here", "processes", "dask"])
+@pytest.mark.parametrize(
+    "crew",
+    [
+        pytest.param((), id="here"),
+        pytest.param(("--workers", "2"), id="processes"),
+        pytest.param(("--scheduler", "local"), id="dask", marks=pytest.mark.night),  # by day in tests/dpso/test_face.py
+    ],
+)
 def test_files_named_like_our_packages_break_nothing(folder: Path, crew: tuple[str, ...]) -> None:
     if "--scheduler" in crew:
         pytest.importorskip("distributed")
