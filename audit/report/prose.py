@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 from audit.runtime.markup import Html, escape
@@ -87,7 +88,12 @@ class FormulaPart:
 
 def formula(text: object) -> Html:
     """A text with its formulas as `math` elements and its `names` as code; what is markup already stays as it is."""
-    return text if isinstance(text, Html) else Html("".join(_pieces(str(text))))
+    return text if isinstance(text, Html) else _typeset_text(str(text))
+
+
+@lru_cache(maxsize=8192)
+def _typeset_text(text: str) -> Html:
+    return Html("".join(_pieces(text)))
 
 
 def _pieces(text: str) -> Iterator[str]:

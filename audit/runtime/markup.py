@@ -8,8 +8,10 @@ from collections.abc import Iterable
 
 VOID = frozenset({"br", "hr", "input", "link", "meta", "wbr"})
 
-_INVISIBLE = frozenset("\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff")
+_INVISIBLE = "\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff"
 """Characters that change the order of a line or hide in it."""
+_HARMFUL = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{_INVISIBLE}]")
+"""These, and those that control something; a new line and a tab do no harm."""
 
 
 class Html(str):
@@ -22,15 +24,7 @@ def escape(text: object) -> Html:
     """Text as markup: special characters escaped, control and direction characters made visible."""
     if isinstance(text, Html):
         return text
-    shown = "".join(c if _harmless(c) else "\N{REPLACEMENT CHARACTER}" for c in str(text))
-    return Html(html.escape(shown, quote=True))
-
-
-def _harmless(character: str) -> bool:
-    if character in "\n\t":
-        return True
-    code = ord(character)
-    return not (code < 32 or 127 <= code < 160 or 0xD800 <= code < 0xE000 or character in _INVISIBLE)
+    return Html(html.escape(_HARMFUL.sub("\N{REPLACEMENT CHARACTER}", str(text)), quote=True))
 
 
 def breakable(name: str) -> Html:
