@@ -19,7 +19,7 @@ from scipy import linalg, special
 
 from audit.auditor.learn.logistic import LogisticFit, fit_best, predict
 from audit.auditor.learn.scores import STRENGTHS, Cells, Score, chunks
-from audit.auditor.terms.outputs import Table, concatenate, fit_width
+from audit.auditor.terms.outputs import Table, concatenate, distinct_keys, fit_width
 from audit.runtime.threads import single_threaded
 
 Array = np.ndarray
@@ -90,7 +90,7 @@ class _HeldOut:
     def add(self, new: Score, table: Table, labels: Array) -> None:
         """Score a block with both, outputs that count as the same once."""
         table = self.learner.stand_in(table)
-        _, first, where = np.unique(table.keys, return_index=True, return_inverse=True)
+        _, first, where = distinct_keys(table.keys)
         distinct = table.take(first)
         (logits, errors), (old_logits, old_errors) = new.logit(distinct), self.old.logit(distinct)
         self.said.append((logits[where], errors[where], labels))
@@ -134,7 +134,7 @@ class _Counts:
     def add(self, table: Table, labels: Array) -> None:
         """Count a block."""
         table = fit_width(table, self.old.width)
-        keys, first, where = np.unique(table.keys, return_index=True, return_inverse=True)
+        keys, first, where = distinct_keys(table.keys)
         counts = np.bincount(where, minlength=len(keys)).astype(float)
         self.parts.append((table.take(first), counts, np.bincount(where, labels, minlength=len(keys))))
         if len(self.parts) > PENDING:
@@ -150,7 +150,7 @@ class _Counts:
 
     def _counted(self) -> tuple[Table, Array, Array]:
         table = concatenate([part[0] for part in self.parts])
-        keys, first, where = np.unique(table.keys, return_index=True, return_inverse=True)
+        keys, first, where = distinct_keys(table.keys)
         n, k = (np.bincount(where, np.concatenate([p[i] for p in self.parts]), len(keys)) for i in (1, 2))
         if len(keys) > MOST_OUTPUTS:
             kept = np.sort(np.argsort(-n, kind="stable")[:MOST_OUTPUTS])

@@ -21,7 +21,7 @@ from audit.auditor.learn.logistic import LogisticFit, fit_best, fit_logistic, pr
 from audit.auditor.learn.trees import Trees, boosted, misfit
 from audit.auditor.learn.wide import WIDE, Reducer, settled
 from audit.auditor.learn.windows import Windows
-from audit.auditor.terms.outputs import Table, fit_width
+from audit.auditor.terms.outputs import Table, distinct_keys, fit_width
 from audit.runtime.threads import single_threaded
 
 Array = np.ndarray
@@ -181,7 +181,7 @@ def _learn(
     width = table.width
     reducer, narrow = Reducer.learn(table, labels) if width > WIDE else (None, with_summaries(table))
     encoder = Encoder.fit(narrow, labels)
-    keys, first, where = np.unique(table.keys, return_index=True, return_inverse=True)
+    keys, first, where = distinct_keys(table.keys)
     distinct = narrow.take(first)
     cases = _Cases(keys, distinct, encoder.design(distinct), where, labels)
     counts, ones = cases.counts(slice(None))

@@ -25,7 +25,7 @@ from audit.auditor.learn.logistic import fit_logistic
 from audit.auditor.learn.scores import FOLDS, Score, learn_held_out
 from audit.auditor.learn.simple import Sign
 from audit.auditor.terms.claim import Claim
-from audit.auditor.terms.outputs import Table
+from audit.auditor.terms.outputs import Table, distinct_keys
 from audit.auditor.test.exact import predicted_merit
 from audit.runtime.threads import single_threaded
 
@@ -98,7 +98,7 @@ class Plan:
     def select(self, table: Table) -> Selected:
         """What the score says of test draws; labels are not looked at. Outputs that repeat are scored once."""
         if table.tokens is not None:
-            keys, first, where = np.unique(table.keys, return_index=True, return_inverse=True)
+            keys, first, where = distinct_keys(table.keys)
             if len(keys) < len(table) * REPEATING:
                 logits, errors = self.score.logit(table.take(first))
                 return Selected.by(self.mode, logits[where], errors[where])
