@@ -9,6 +9,7 @@ by `audit.auditor.learn.wide`.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -141,10 +142,10 @@ class Encoder:
         self.fixed = np.where(self.penalties == 0, LEVEL_PENALTY, 0.0)
 
     @staticmethod
-    def fit(table: Table, labels: Array, *, grained: bool = True) -> Encoder:
+    def fit(table: Table, labels: Array, *, grained: Container[int] | None = None) -> Encoder:
         """Look at the training rows: which values occur, where the quantiles lie, how fine the floats are.
 
-        `grained` says whether the last is of interest: of products of leaves it is not.
+        `grained` are the leaves of which the last is of interest (None: all): of products or sums of leaves it is not.
         """
         columns: list[Column] = []
         tokens = table.tokens
@@ -157,8 +158,8 @@ class Encoder:
                 columns += _bend_column(leaf, table.numbers[:, leaf])
             else:
                 columns += _number_columns(leaf, table.numbers[:, leaf], labels, smooth)
-        if not grained:
-            columns = [column for column in columns if column.kind != "granularity"]
+        if grained is not None:
+            columns = [column for column in columns if column.kind != "granularity" or column.leaf in grained]
         return Encoder(_without_repeats(columns, table), table.width)
 
     def design(self, table: Table) -> Array:

@@ -63,7 +63,7 @@ class Extras:
         """
         full = with_summaries(table)
         combinations = Combinations.find(full, Residuals.of(labels, chances))
-        encoder = Encoder.fit(combinations.table(full), labels, grained=False) if combinations.kept else None
+        encoder = Encoder.fit(combinations.table(full), labels, grained=()) if combinations.kept else None
         return Extras(combinations, encoder, Windows.find(table, labels, chances, leaves))
 
     @property
@@ -180,7 +180,7 @@ def _learn(
     """The score without trees and counts, and what it was learned from."""
     width = table.width
     reducer, narrow = Reducer.learn(table, labels) if width > WIDE else (None, with_summaries(table))
-    encoder = Encoder.fit(narrow, labels)
+    encoder = Encoder.fit(narrow, labels, grained=None if reducer is None else reducer.coordinates)
     keys, first, where = distinct_keys(table.keys)
     distinct = narrow.take(first)
     cases = _Cases(keys, distinct, encoder.design(distinct), where, labels)
