@@ -124,7 +124,7 @@ class Score:
             errors[rows] = self.fit.errors(design)
             if self.trees is not None:
                 logits[rows] += self.trees.add(narrow)
-        return self.cells.refine(table.keys, logits, errors)
+        return self.cells.refine(table.keys, logits, errors) if len(self.cells.keys) else (logits, errors)
 
     def narrow(self, table: Table) -> Table:
         """The few columns that the regression and the trees read."""
