@@ -95,7 +95,8 @@ class _HeldOut:
         (logits, errors), (old_logits, old_errors) = new.logit(distinct), self.old.logit(distinct)
         self.said.append((logits[where], errors[where], labels))
         self.old_said.append((old_logits[where], old_errors[where]))
-        self.gain += _log_likelihood(logits[where], labels) - _log_likelihood(old_logits[where], labels)
+        ones, counts = np.bincount(where, labels, len(first)), np.bincount(where, minlength=len(first))
+        self.gain += _log_likelihood(logits, ones, counts) - _log_likelihood(old_logits, ones, counts)
 
     def refined(self, new: Score) -> Refined:
         """The better of the two, and what it says."""
@@ -105,8 +106,9 @@ class _HeldOut:
         return Refined(score, logits, errors, labels)
 
 
-def _log_likelihood(logits: Array, labels: Array) -> float:
-    return float(np.sum(labels * logits - np.logaddexp(0.0, logits)))
+def _log_likelihood(logits: Array, ones: Array, counts: Array) -> float:
+    """Of counts draws with these log-odds each, ones of them of label 1."""
+    return float(np.sum(ones * logits - counts * np.logaddexp(0.0, logits)))
 
 
 def _learner(score: Score, first: Table) -> _Learner:

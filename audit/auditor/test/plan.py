@@ -279,7 +279,8 @@ class Curve:
         fit = fit_logistic(design[few], said, np.ones(len(said)), CALIBRATION_PENALTY)
         p = special.expit(design @ fit.weights)
         rates = np.cumsum(p)[sizes - 1] / sizes
-        slopes = np.cumsum(design * (p * (1 - p))[:, None], axis=0)[sizes - 1] / sizes[:, None]
+        weight = p * (1 - p)
+        slopes = np.stack([np.cumsum(column * weight)[sizes - 1] / sizes for column in design.T], axis=1)
         variance = np.einsum("ij,jk,ik->i", slopes, fit.covariance, slopes)
         worth = np.minimum(rates * (1 - rates) / np.maximum(variance, 1e-12), np.minimum(SMOOTHING * sizes, WORTH))
         rates = (np.cumsum(right[order])[sizes - 1] + worth * rates) / (sizes + worth)
