@@ -9,6 +9,7 @@ by `audit.auditor.learn.wide`.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -76,8 +77,21 @@ class Column:
             return np.concatenate([[LINEAR_PENALTY], hinges, steps])
         return np.zeros(count)
 
+    @property
+    def width(self) -> int:
+        """How many design columns there are."""
+        return len(self.points) + (1 + len(self.jumps) if self.kind == "smooth" else 0)
+
+    def fill(self, design: Array, numbers: Array, tokens: Array | None) -> None:
+        """Write the design columns, n × width."""
+        x = numbers[:, self.leaf]
+        if self.kind == "smooth" and np.isfinite(x).all():
+            self._smooth(x, design)
+        else:
+            design[:] = self.apply(numbers, tokens)
+
     def apply(self, numbers: Array, tokens: Array | None) -> Array:
-        """The design columns, n × len(penalties)."""
+        """The design columns, n × width."""
         if self.kind == "token":
             assert tokens is not None
             return np.asarray(tokens[:, self.leaf][:, None] == self.points, dtype=float)
@@ -88,18 +102,19 @@ class Column:
         if self.kind == "granularity":
             level = lowest_bit(np.where(known, x, 0.0))
             return np.asarray((level[:, None] <= self.points) & known[:, None], dtype=float)
-        if known.all():
-            return self._smooth(x)
-        columns = np.zeros((len(x), len(self.penalties)))
-        columns[known] = self._smooth(x[known])
+        columns, smooth = np.zeros((len(x), self.width)), np.empty((int(known.sum()), self.width))
+        self._smooth(x[known], smooth)
+        columns[known] = smooth
         return columns
 
-    def _smooth(self, x: Array) -> Array:
+    def _smooth(self, x: Array, design: Array) -> None:
         u = np.clip(x, self.low, self.high)
-        v, knots = self._scaled(u), self._scaled(self.points)
-        hinges = np.maximum(v[:, None] - knots, 0.0)
-        steps = (u[:, None] >= self.jumps).astype(float)
-        return np.concatenate([v[:, None], hinges, steps], axis=1)
+        v = self._scaled(u)
+        design[:, 0] = v
+        for at, knot in enumerate(self._scaled(self.points), 1):
+            design[:, at] = np.maximum(v - knot, 0.0)
+        for at, jump in enumerate(self.jumps, 1 + len(self.points)):
+            design[:, at] = u >= jump
 
     def _scaled(self, x: Array) -> Array:
         v = x / self.scale - self.centre / self.scale
@@ -141,10 +156,10 @@ class Encoder:
         self.fixed = np.where(self.penalties == 0, LEVEL_PENALTY, 0.0)
 
     @staticmethod
-    def fit(table: Table, labels: Array, *, grained: bool = True) -> Encoder:
+    def fit(table: Table, labels: Array, *, grained: Container[int] | None = None) -> Encoder:
         """Look at the training rows: which values occur, where the quantiles lie, how fine the floats are.
 
-        `grained` says whether the last is of interest: of products of leaves it is not.
+        `grained` are the leaves of which the last is of interest (None: all): of products or sums of leaves it is not.
         """
         columns: list[Column] = []
         tokens = table.tokens
@@ -156,9 +171,8 @@ class Encoder:
             if repeated[leaf]:
                 columns += _bend_column(leaf, table.numbers[:, leaf])
             else:
-                columns += _number_columns(leaf, table.numbers[:, leaf], labels, smooth)
-        if not grained:
-            columns = [column for column in columns if column.kind != "granularity"]
+                fine = grained is None or leaf in grained
+                columns += _number_columns(leaf, table.numbers[:, leaf], labels, smooth, fine)
         return Encoder(_without_repeats(columns, table), table.width)
 
     def design(self, table: Table) -> Array:
@@ -173,9 +187,8 @@ class Encoder:
         tokens = table.token_matrix() if any(c.kind == "token" for c in self.columns) else None
         at = 1
         for column in self.columns:
-            width = len(column.penalties)
-            matrix[:, at : at + width] = column.apply(table.numbers, tokens)
-            at += width
+            column.fill(matrix[:, at : at + column.width], table.numbers, tokens)
+            at += column.width
 
 
 def _without_repeats(columns: list[Column], table: Table) -> list[Column]:
@@ -234,7 +247,7 @@ def _is_smooth(x: Array) -> bool:
     return len(np.unique(values[:2000])) > FEW_VALUES
 
 
-def _number_columns(leaf: int, x: Array, labels: Array, smooth: int) -> list[Column]:
+def _number_columns(leaf: int, x: Array, labels: Array, smooth: int, grained: bool) -> list[Column]:
     known = np.isfinite(x)
     values = x[known]
     if len(values) < 4:
@@ -244,7 +257,8 @@ def _number_columns(leaf: int, x: Array, labels: Array, smooth: int) -> list[Col
         frequent = distinct[counts >= RARE][:60]
         levels = [Column(leaf, "value", frequent)] if len(frequent) > (0 if len(values) < len(x) else 1) else []
         return [*levels, *_trend_column(leaf, distinct, values)]
-    return [_smooth_column(leaf, values, labels[known], smooth), *_granularity_column(leaf, values)]
+    line = _smooth_column(leaf, values, labels[known], smooth)
+    return [line, *_granularity_column(leaf, values)] if grained else [line]
 
 
 def _trend_column(leaf: int, distinct: Array, values: Array) -> list[Column]:
@@ -276,11 +290,15 @@ def _turns(values: Array, labels: Array) -> Array:
     """
     found = []
     for sign in (1.0, -1.0):
-        order = np.argsort(sign * values, kind="stable")
-        x, other = values[order], labels[order] != labels[order[0]]
-        alone = int(np.argmax(other))
+        x = sign * values
+        opposite = labels != labels[np.argmin(x)]
+        if not opposite.any():
+            break
+        near = np.flatnonzero(x <= x[opposite].min())
+        near = near[np.argsort(x[near], kind="stable")]
+        alone = int(np.argmax(opposite[near]))
         short = alone - int(np.ceil(np.log1p(alone)))
-        found += [x[at if sign > 0 else at - 1] for at in (short, alone) if at > 0]
+        found += [values[near[at if sign > 0 else at - 1]] for at in (short, alone) if at > 0]
     return np.array(found)
 
 

@@ -19,7 +19,7 @@ from scipy import linalg, special
 
 from audit.auditor.learn.logistic import LogisticFit, fit_best, predict
 from audit.auditor.learn.scores import STRENGTHS, Cells, Score, chunks
-from audit.auditor.terms.outputs import Table, concatenate, fit_width
+from audit.auditor.terms.outputs import Table, concatenate, distinct_keys, fit_width
 from audit.runtime.threads import single_threaded
 
 Array = np.ndarray
@@ -90,12 +90,13 @@ class _HeldOut:
     def add(self, new: Score, table: Table, labels: Array) -> None:
         """Score a block with both, outputs that count as the same once."""
         table = self.learner.stand_in(table)
-        _, first, where = np.unique(table.keys, return_index=True, return_inverse=True)
+        _, first, where = distinct_keys(table.keys)
         distinct = table.take(first)
         (logits, errors), (old_logits, old_errors) = new.logit(distinct), self.old.logit(distinct)
         self.said.append((logits[where], errors[where], labels))
         self.old_said.append((old_logits[where], old_errors[where]))
-        self.gain += _log_likelihood(logits[where], labels) - _log_likelihood(old_logits[where], labels)
+        ones, counts = np.bincount(where, labels, len(first)), np.bincount(where, minlength=len(first))
+        self.gain += _log_likelihood(logits, ones, counts) - _log_likelihood(old_logits, ones, counts)
 
     def refined(self, new: Score) -> Refined:
         """The better of the two, and what it says."""
@@ -105,8 +106,9 @@ class _HeldOut:
         return Refined(score, logits, errors, labels)
 
 
-def _log_likelihood(logits: Array, labels: Array) -> float:
-    return float(np.sum(labels * logits - np.logaddexp(0.0, logits)))
+def _log_likelihood(logits: Array, ones: Array, counts: Array) -> float:
+    """Of counts draws with these log-odds each, ones of them of label 1."""
+    return float(np.sum(ones * logits - counts * np.logaddexp(0.0, logits)))
 
 
 def _learner(score: Score, first: Table) -> _Learner:
@@ -134,7 +136,7 @@ class _Counts:
     def add(self, table: Table, labels: Array) -> None:
         """Count a block."""
         table = fit_width(table, self.old.width)
-        keys, first, where = np.unique(table.keys, return_index=True, return_inverse=True)
+        keys, first, where = distinct_keys(table.keys)
         counts = np.bincount(where, minlength=len(keys)).astype(float)
         self.parts.append((table.take(first), counts, np.bincount(where, labels, minlength=len(keys))))
         if len(self.parts) > PENDING:
@@ -150,7 +152,7 @@ class _Counts:
 
     def _counted(self) -> tuple[Table, Array, Array]:
         table = concatenate([part[0] for part in self.parts])
-        keys, first, where = np.unique(table.keys, return_index=True, return_inverse=True)
+        keys, first, where = distinct_keys(table.keys)
         n, k = (np.bincount(where, np.concatenate([p[i] for p in self.parts]), len(keys)) for i in (1, 2))
         if len(keys) > MOST_OUTPUTS:
             kept = np.sort(np.argsort(-n, kind="stable")[:MOST_OUTPUTS])

@@ -21,7 +21,7 @@ from audit.auditor.learn.logistic import LogisticFit, fit_best, fit_logistic, pr
 from audit.auditor.learn.trees import Trees, boosted, misfit
 from audit.auditor.learn.wide import WIDE, Reducer, settled
 from audit.auditor.learn.windows import Windows
-from audit.auditor.terms.outputs import Table, fit_width
+from audit.auditor.terms.outputs import Table, distinct_keys, fit_width
 from audit.runtime.threads import single_threaded
 
 Array = np.ndarray
@@ -63,7 +63,7 @@ class Extras:
         """
         full = with_summaries(table)
         combinations = Combinations.find(full, Residuals.of(labels, chances))
-        encoder = Encoder.fit(combinations.table(full), labels, grained=False) if combinations.kept else None
+        encoder = Encoder.fit(combinations.table(full), labels, grained=()) if combinations.kept else None
         return Extras(combinations, encoder, Windows.find(table, labels, chances, leaves))
 
     @property
@@ -124,7 +124,7 @@ class Score:
             errors[rows] = self.fit.errors(design)
             if self.trees is not None:
                 logits[rows] += self.trees.add(narrow)
-        return self.cells.refine(table.keys, logits, errors)
+        return self.cells.refine(table.keys, logits, errors) if len(self.cells.keys) else (logits, errors)
 
     def narrow(self, table: Table) -> Table:
         """The few columns that the regression and the trees read."""
@@ -180,8 +180,8 @@ def _learn(
     """The score without trees and counts, and what it was learned from."""
     width = table.width
     reducer, narrow = Reducer.learn(table, labels) if width > WIDE else (None, with_summaries(table))
-    encoder = Encoder.fit(narrow, labels)
-    keys, first, where = np.unique(table.keys, return_index=True, return_inverse=True)
+    encoder = Encoder.fit(narrow, labels, grained=None if reducer is None else reducer.coordinates)
+    keys, first, where = distinct_keys(table.keys)
     distinct = narrow.take(first)
     cases = _Cases(keys, distinct, encoder.design(distinct), where, labels)
     counts, ones = cases.counts(slice(None))

@@ -29,8 +29,8 @@ FULL_COVARIANCE = 400
 """Beyond this many coordinates the covariance is taken as diagonal: chosen for speed; to solve costs its cube."""
 TOP = 4
 """Coordinates that are kept as they are, those with the largest difference of means: chosen for power."""
-COLUMNS = TOP + 9
-"""Of a reduced table before the telling ones are kept."""
+COLUMNS, FIRST = TOP + 9, 5
+"""Of a reduced table before the telling ones are kept, and where among them the TOP coordinates begin."""
 FOLDS = 5
 """Parts of the training rows, each reduced by what the others say: chosen for power."""
 MANY_ROWS = 100
@@ -111,6 +111,14 @@ class Reducer:
                 columns[inside] = other.reduce(table.take(inside)).numbers
         kept = _telling(columns, labels)
         return replace(reducer, kept=kept), Table(columns[:, kept], None, table.keys)
+
+    @property
+    def coordinates(self) -> list[int]:
+        """Which of the few columns are coordinates as they are: only of these it means something how fine the floats
+        are.
+        """
+        assert self.kept is not None
+        return np.flatnonzero((self.kept >= FIRST) & (self.kept < FIRST + len(self.top))).tolist()
 
     def reduce(self, table: Table) -> Table:
         """The few columns, as a narrow table with the same keys; those that are not kept are not worked out."""

@@ -116,7 +116,7 @@ class ExecTarget:
 
     def outputs(self, pair: Pair, labels: Array, name: BlockName) -> Any:
         """Ask for both sides of a block and deal the outputs out."""
-        _, rng, _ = name.generators()
+        rng, _ = name.of_mechanism()
         seeds = [int(s) for s in rng.integers(0, 2**31, size=2)]
         ready = []
         for side in (0, 1):

@@ -155,37 +155,42 @@ def _global_state(noticed: Noticed, seed: int) -> Iterator[None]:
     torch = sys.modules.get("torch")
     generator = torch.default_generator if torch else None
     kept = _RANDOM.getstate(), _NUMPY.get_state(), generator.get_state() if generator else None
-    _RANDOM.setstate(_Random(seed).getstate())
-    _NUMPY.set_state(_RandomState(seed % 2**32).get_state())
+    fresh = _Random(seed).getstate()
+    _RANDOM.setstate(fresh)
+    _NUMPY.seed(seed % 2**32)
+    seeded = None
     if generator:
         generator.manual_seed(seed)
-    seeded = _marks(generator)
+        seeded = bytes(generator.get_state().numpy())
     try:
         yield
     finally:
-        for name, before, after in zip(("random", "numpy.random", "torch"), seeded, _marks(generator), strict=True):
-            if before != after:
-                noticed.global_sources.add(name)
+        if _RANDOM.getstate() != fresh:
+            noticed.global_sources.add("random")
+        if _numpy_was_used(seed % 2**32):
+            noticed.global_sources.add("numpy.random")
+        if generator and bytes(generator.get_state().numpy()) != seeded:
+            noticed.global_sources.add("torch")
         _RANDOM.setstate(kept[0])
         _NUMPY.set_state(kept[1])
         if generator:
             generator.set_state(kept[2])
 
 
-_Random, _RandomState = random.Random, np.random.RandomState
+_Random = random.Random
 _RANDOM: random.Random = random._inst
 _NUMPY: np.random.RandomState = np.random.mtrand._rand
 """The generators behind the functions of `random` and `numpy.random`."""
 
 
-def _marks(generator: Any) -> tuple[int, ...]:
-    """A fingerprint of each global generator's state; `generator` is torch's."""
-    _, words, position, has_gauss, _ = _NUMPY.get_state(legacy=True)
-    return (
-        hash(_RANDOM.getstate()),
-        hash((np.asarray(words).tobytes(), position, has_gauss)),
-        hash(bytes(generator.get_state().numpy())) if generator else 0,
-    )
+def _numpy_was_used(seed: int) -> bool:
+    """Whether numpy's global generator is no longer as this seed leaves it.
+
+    The Mersenne twister begins with its seed as the first of 624 words, all of them unread, and no normal number kept
+    back. A draw reads a word, which moves the position; after the last word all are made anew.
+    """
+    _, words, position, kept_back, _ = _NUMPY.get_state(legacy=True)
+    return (int(words[0]), position, kept_back) != (seed, 624, 0)
 
 
 class Watch:

@@ -51,12 +51,18 @@ class BlockName:
     pair: int
     index: int
 
-    def generators(self) -> tuple[np.random.Generator, np.random.Generator, int]:
-        """The generator of the labels, the generator handed to the mechanism, and a seed for global state."""
-        root = np.random.SeedSequence(entropy=self.seed, spawn_key=(self.stream, self.pair, self.index))
-        labels, draws, foreign = root.spawn(3)
-        seed = int(foreign.generate_state(1, np.uint32)[0])
-        return np.random.Generator(np.random.Philox(labels)), np.random.Generator(np.random.Philox(draws)), seed
+    def coins(self) -> np.random.Generator:
+        """The generator of the labels."""
+        return np.random.Generator(np.random.Philox(self._sequence(0)))
+
+    def of_mechanism(self) -> tuple[np.random.Generator, int]:
+        """The generator handed to the mechanism, and a seed for global state."""
+        foreign = int(self._sequence(2).generate_state(1, np.uint32)[0])
+        return np.random.Generator(np.random.Philox(self._sequence(1))), foreign
+
+    def _sequence(self, child: int) -> np.random.SeedSequence:
+        """What each of the three is made from."""
+        return np.random.SeedSequence(entropy=self.seed, spawn_key=(self.stream, self.pair, self.index, child))
 
 
 class Target(Protocol):
@@ -84,7 +90,7 @@ class DrawnBlock:
 
 def draw_block(target: Target, pair: Pair, name: BlockName, size: int, bits: int = VALUE_BITS) -> DrawnBlock:
     """A block of `size` draws with fair-coin labels."""
-    labels = name.generators()[0].integers(0, 2, size)
+    labels = name.coins().integers(0, 2, size)
     raw = target.outputs(pair, labels, name)
     return DrawnBlock(labels, tabulate(raw, bits), raw)
 
@@ -93,7 +99,7 @@ def sides_of_block(target: CallableTarget, pair: Pair, name: BlockName, size: in
     """The outputs of a block on the dataset and on the neighbour, as arrays of scalars whose order means nothing; None
     if they are something else. How many there are of each, `size` fair coins say that are tossed at once.
     """
-    ones = int(name.generators()[0].binomial(size, 0.5))
+    ones = int(name.coins().binomial(size, 0.5))
     return target.sides(pair, (size - ones, ones), name)
 
 
@@ -183,7 +189,7 @@ class CallableTarget:
 
     def outputs(self, pair: Pair, labels: Array, name: BlockName) -> Any:
         """Call the mechanism for each label, or twice for the two sides of a batch."""
-        _, rng, seed = name.generators()
+        rng, seed = name.of_mechanism()
         copies = copier(pair.dataset), copier(pair.neighbour)
         with Watch(self.timeout) as watch, contained(self.noticed, seed):
             if self.batched:
@@ -200,7 +206,7 @@ class CallableTarget:
 
         What a call raises is for `outputs` to deal with.
         """
-        _, rng, seed = name.generators()
+        rng, seed = name.of_mechanism()
         copies = copier(pair.dataset), copier(pair.neighbour)
         found = []
         with Watch(self.timeout) as watch, contained(self.noticed, seed):

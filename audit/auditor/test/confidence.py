@@ -216,9 +216,13 @@ def predicted_bound(n: Array, rate: Array, draws: int, delta: float, alpha: floa
 
 
 def _clopper_pearson(k: Array, n: Array, level: float) -> Array:
-    """The ε at which P(Bin(n, q(ε)) ≥ k) = level; 0 where k draws say nothing."""
-    usable = (k > 0.5) & (n >= k)
-    safe_k, safe_n = np.where(usable, k, 1.0), np.where(usable, n, 1.0)
-    q = special.betaincinv(safe_k, safe_n - safe_k + 1, level)
-    bound = np.maximum(special.logit(np.clip(q, 1e-12, 1 - 1e-15)), 0.0)
-    return np.asarray(np.where(usable, bound, 0.0))
+    """The ε at which P(Bin(n, q(ε)) ≥ k) = level; 0 where k draws say nothing: no more than half of n do not, for the
+    law Beta(k, n − k + 1) has its median below one half then.
+    """
+    above = 2 * k > n if level <= 0.5 else np.full(np.shape(k), True)
+    usable = (k > 0.5) & (n >= k) & above
+    bound = np.zeros(np.shape(usable))
+    k, n = np.broadcast_arrays(k, n)
+    q = special.betaincinv(k[usable], n[usable] - k[usable] + 1, level)
+    bound[usable] = np.maximum(special.logit(np.clip(q, 1e-12, 1 - 1e-15)), 0.0)
+    return bound

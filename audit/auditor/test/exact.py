@@ -112,9 +112,11 @@ def tail(claim: Claim, seen: Selection, level: float, cells: int = CELLS) -> Cal
     """k ↦ the p-value of k right guesses, under the claim. `level` is what the p-value will be compared with, which
     sets how much of it the mass of an event fixed beforehand gets.
     """
-    typical = 2 * max(seen.n, 1) / seen.draws / seen.sides
-    rate = float(allowed_rate(claim, np.array([typical]))[0])
-    quick = claim.near(typical * rate, typical * (1 - rate))
+    quick = claim
+    if type(claim).near is not Claim.near:
+        typical = 2 * max(seen.n, 1) / seen.draws / seen.sides
+        rate = float(allowed_rate(claim, np.array([typical]))[0])
+        quick = claim.near(typical * rate, typical * (1 - rate))
     if not seen.fixed:
         spent = MASS_SHARE * level
         least = float(special.betaincinv(seen.n, seen.draws - seen.n + 1, spent)) if seen.n else 0.0

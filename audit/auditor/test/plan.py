@@ -25,7 +25,7 @@ from audit.auditor.learn.logistic import fit_logistic
 from audit.auditor.learn.scores import FOLDS, Score, learn_held_out
 from audit.auditor.learn.simple import Sign
 from audit.auditor.terms.claim import Claim
-from audit.auditor.terms.outputs import Table
+from audit.auditor.terms.outputs import Table, distinct_keys
 from audit.auditor.test.exact import predicted_merit
 from audit.runtime.threads import single_threaded
 
@@ -98,7 +98,7 @@ class Plan:
     def select(self, table: Table) -> Selected:
         """What the score says of test draws; labels are not looked at. Outputs that repeat are scored once."""
         if table.tokens is not None:
-            keys, first, where = np.unique(table.keys, return_index=True, return_inverse=True)
+            keys, first, where = distinct_keys(table.keys)
             if len(keys) < len(table) * REPEATING:
                 logits, errors = self.score.logit(table.take(first))
                 return Selected.by(self.mode, logits[where], errors[where])
@@ -279,7 +279,8 @@ class Curve:
         fit = fit_logistic(design[few], said, np.ones(len(said)), CALIBRATION_PENALTY)
         p = special.expit(design @ fit.weights)
         rates = np.cumsum(p)[sizes - 1] / sizes
-        slopes = np.cumsum(design * (p * (1 - p))[:, None], axis=0)[sizes - 1] / sizes[:, None]
+        weight = p * (1 - p)
+        slopes = np.stack([np.cumsum(column * weight)[sizes - 1] / sizes for column in design.T], axis=1)
         variance = np.einsum("ij,jk,ik->i", slopes, fit.covariance, slopes)
         worth = np.minimum(rates * (1 - rates) / np.maximum(variance, 1e-12), np.minimum(SMOOTHING * sizes, WORTH))
         rates = (np.cumsum(right[order])[sizes - 1] + worth * rates) / (sizes + worth)

@@ -198,11 +198,13 @@ class _Entry:
             members.append(index < numbered)
         return _Entry(cells, size, tuple(conditions), np.array(members, dtype=float))
 
-    def counts(self, rows: Array, labels: Array) -> tuple[Array, Array]:
+    def counts(self, rows: Array, drawn: _Draws) -> tuple[Array, Array]:
         """Of each condition: the draws that fulfil it among these rows, and those with label 1."""
-        cells = self.cells[rows]
-        ones = np.bincount(cells[labels[rows] == 1], minlength=self.size)
-        return self.members @ np.bincount(cells, minlength=self.size), self.members @ ones
+        cells = self.cells[rows].astype(np.intp)
+        cells += self.size * drawn.labels[rows]
+        times = None if drawn.times is None else drawn.times[rows]
+        zeros, ones = np.bincount(cells, times, 2 * self.size).reshape(2, self.size)
+        return self.members @ (zeros + ones), self.members @ ones
 
 
 def _unlike(place: Array, labels: Array, counts: Array) -> Array:
@@ -235,6 +237,28 @@ def _thresholds(low: float, high: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
+class _Draws:
+    """The labels of the draws from which a rule is learned, and how many draws each row stands for (None: for one)."""
+
+    labels: Array
+    times: Array | None = None
+
+    @staticmethod
+    def of(entries: list[_Entry], labels: Array) -> tuple[list[_Entry], _Draws]:
+        """A row a draw; with a single entry, all that matters of a draw is its cell and its label: a row for each."""
+        if len(entries) > 1:
+            return entries, _Draws(labels)
+        entry = entries[0]
+        cells, sides = np.tile(np.arange(entry.size), 2), np.repeat([0, 1], entry.size)
+        times = np.bincount(entry.cells + entry.size * labels, minlength=2 * entry.size)
+        return [replace(entry, cells=cells)], _Draws(sides, times)
+
+    def among(self, rows: Array) -> int:
+        """How many draws these rows stand for."""
+        return int(rows.sum() if self.times is None else self.times[rows].sum())
+
+
+@dataclass(frozen=True)
 class _State:
     """A rule in the making, and which draws of the burn-in it takes."""
 
@@ -262,10 +286,11 @@ def learn_rule(table: Table, labels: Array, draws: int, claim: Claim, alpha: flo
     entries = [entry for j in _telling(learning, own) if (entry := _Entry.of(learning, own, j)) is not None]
     if not entries:
         return None
-    nothing = np.zeros(len(learning), dtype=bool)
+    entries, drawn = _Draws.of(entries, own)
+    nothing = np.zeros(len(drawn.labels), dtype=bool)
     beam, found = [_State((), nothing, nothing, 0.0, 0.0, 0.0, -math.inf)], []
     for _ in range(CONDITIONS):
-        made = [new for state in beam for new in _extended(state, entries, own, draws, claim, alpha)]
+        made = [new for state in beam for new in _extended(state, entries, drawn, draws, claim, alpha)]
         kinds: dict[tuple[int, ...], list[_State]] = {}
         for state in sorted(made, key=lambda state: -state.bound):
             kinds.setdefault(tuple(part.side for part in state.parts), []).append(state)
@@ -308,23 +333,26 @@ def _telling(table: Table, labels: Array) -> list[int]:
 
 
 def _extended(
-    state: _State, entries: Sequence[_Entry], labels: Array, draws: int, claim: Claim, alpha: float
+    state: _State, entries: Sequence[_Entry], drawn: _Draws, draws: int, claim: Claim, alpha: float
 ) -> Iterator[_State]:
     """The best rules with one condition more: in the last part, or in a new one for either side."""
-    covered = state.earlier | state.last
-    ways = [(covered, ~covered, state.n + float(state.last.sum()), state.k, side, False) for side in (0, 1)]
+    covered, total = state.earlier | state.last, drawn.among(np.ones(len(drawn.labels), dtype=bool))
+    before = state.n + drawn.among(state.last)
+    ways = [(covered, ~covered, before, state.k, side, False) for side in (0, 1)]
     if state.parts:
         ways.append((state.earlier, state.last, state.n, state.k - state.k_last, state.parts[-1].side, True))
+    conditions = [c for entry in entries for c in entry.conditions]
+    counted: list[tuple[Array, Array]] = []
     for earlier, rows, n, k, side, refine in ways:
-        conditions = [c for entry in entries for c in entry.conditions]
-        counted = [entry.counts(rows, labels) for entry in entries]
+        if refine or not counted:
+            counted = [entry.counts(rows, drawn) for entry in entries]
         more = np.concatenate([c[0] for c in counted])
         ones = np.concatenate([c[1] for c in counted])
         parts = state.parts[:-1] if refine else state.parts
         sides = len({side, *(part.side for part in parts)})
         sure = _sure(more, ones if side else more - ones)
         rate = np.clip((k + sure) / np.maximum(n + more, 1), 0.0, 1.0)
-        bounds = predicted_merit(claim, (n + more) * draws / len(labels), rate, draws, alpha, sides)
+        bounds = predicted_merit(claim, (n + more) * draws / total, rate, draws, alpha, sides)
         bounds = np.where(bounds > claim.least, bounds, claim.least + (rate - 1) * 1e-6)
         bounds[more == 0] = -math.inf
         numeric = np.array([c.relation in "≤≥" for c in conditions])

@@ -41,6 +41,19 @@ def test_a_wide_score_finds_a_shift_from_few_rows() -> None:
     assert np.mean((logits > 0) == (truth == 1)) > 0.63
 
 
+def test_of_a_wide_output_only_coordinates_are_asked_how_fine_their_floats_are() -> None:
+    """A projection is a sum: its lowest bits say how it was rounded, and would be half of all columns."""
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 2, 2000)
+    x = rng.normal(size=(2000, 14)) + 0.3 * labels[:, None]
+    for bits, some in ((outputs.VALUE_BITS, False), (outputs.EXACT_BITS, True)):
+        score = Score.learn(outputs.tabulate(x, bits), labels)
+        assert score.reducer is not None
+        fine = {column.leaf for column in score.encoder.columns if column.kind == "granularity"}
+        assert bool(fine) == some
+        assert fine <= set(score.reducer.coordinates) < set(range(score.encoder.width))
+
+
 def test_a_number_at_a_varying_position_is_described_once() -> None:
     """Positions that only repeat the last number get a bent line each; the last number gets all knots."""
     rng = np.random.default_rng(5)

@@ -31,8 +31,16 @@ def test_foreign_code_draws_from_a_seed_and_leaves_no_trace() -> None:
     assert (random.getstate(), np.random.get_state()[1].tolist()) == before  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(("draw", "source"), [(random.random, "random"), (np.random.random, "numpy.random")])
-def test_only_what_was_used_is_noticed_and_an_error_changes_nothing(draw: Callable[[], float], source: str) -> None:
+@pytest.mark.parametrize(
+    ("draw", "source"),
+    [
+        (random.random, "random"),
+        (np.random.random, "numpy.random"),
+        (lambda: np.random.random(312)[0], "numpy.random"),
+        (lambda: np.random.seed(4), "numpy.random"),
+    ],
+)
+def test_only_what_was_used_is_noticed_and_an_error_changes_nothing(draw: Callable[[], object], source: str) -> None:
     noticed, before = Noticed(), random.getstate()
 
     def fails() -> None:

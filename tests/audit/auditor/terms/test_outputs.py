@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 
 from audit.auditor.learn.features import lowest_bit
 from audit.auditor.terms.leaves import Raised
-from audit.auditor.terms.outputs import ABSENT, EXACT_BITS, concatenate, fit_width, significant, tabulate
+from audit.auditor.terms.outputs import (
+    ABSENT,
+    EXACT_BITS,
+    LOOKED_AT,
+    concatenate,
+    distinct_keys,
+    fit_width,
+    significant,
+    tabulate,
+)
 
 
 @dataclasses.dataclass
@@ -179,3 +188,15 @@ def test_moments_are_numbers_in_microseconds():
     table = tabulate([day, day + dt.timedelta(microseconds=1), dt.timedelta(seconds=1), dt.date(1970, 1, 2)])
     assert np.diff(table.numbers[:2, 0]).tolist() == [1.0]
     assert table.numbers[2:, 0].tolist() == [1e6, 86400e6]
+
+
+@pytest.mark.parametrize("factor", [1, 2**16, 0xD6E8FEB86659FD93])
+@pytest.mark.parametrize("most", [1, 3, 100, 1000])
+def test_distinct_keys_are_those_of_a_sort_also_where_last_bits_are_the_same_and_some_come_late(most, factor):
+    rng = np.random.default_rng(most)
+    keys = rng.integers(0, most, 2 * LOOKED_AT)
+    keys[-5:] = most + np.array([2, 1, 1, 0, 2])
+    keys = keys.astype(np.uint64) * np.uint64(factor)
+    found = distinct_keys(keys)
+    expected = np.unique(keys, return_index=True, return_inverse=True)
+    assert [part.tolist() for part in found] == [part.tolist() for part in expected]

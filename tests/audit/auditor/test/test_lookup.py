@@ -112,7 +112,7 @@ def test_counts_by_lookup_are_those_of_the_same_draws_scored_one_by_one(mechanis
     exact = np.zeros((2, binning.steps), dtype=np.int64)
     for index in range(work.blocks):
         name, size = BlockName(0, TEST, 0, index), min(4096, 40_000 - index * 4096)
-        ones = int(name.generators()[0].binomial(size, 0.5))
+        ones = int(name.coins().binomial(size, 0.5))
         sides = target.sides(PAIR, (size - ones, ones), name)
         assert sides is not None
         for label, x in enumerate(sides):

@@ -21,7 +21,7 @@ from audit.auditor.test.budget import burn_in
 from audit.auditor.test.draws import Binning, RunSettings, Work, conduct
 from audit.auditor.test.lookup import Lookup
 from audit.auditor.test.plan import make_plan
-from audit.auditor.test.rule import EventRule, Part, learn_rule
+from audit.auditor.test.rule import EventRule, Part, _Draws, _Entry, learn_rule
 
 PAIR = ([0.0], [1.0])
 
@@ -178,3 +178,18 @@ def test_overlapping_parts_say_which_comes_first() -> None:
     both = EventRule((Part(1, (high, EntryCondition(0, "≤", 3.0))),), 1)
     assert str(both) == "output in [1, 3] is likelier on the neighbour"
     assert over.guess(tabulate(np.array([-1.0, 2.0, 4.0]))).tolist() == [0, 1, -1]
+
+
+def test_what_a_single_entry_counts_by_cells_is_what_it_counts_draw_by_draw():
+    rng = np.random.default_rng(5)
+    labels = rng.integers(0, 2, 3000)
+    table = tabulate([*rng.normal(size=2000) + labels[:2000], *rng.choice(["a", "b"], 1000)])
+    entry = _Entry.of(table, labels, 0)
+    assert entry is not None
+    (cells,), drawn = _Draws.of([entry], labels)
+    assert len(drawn.labels) == 2 * entry.size < 300
+    for member in entry.members[::7]:
+        here, there = member[entry.cells] > 0, member[cells.cells] > 0
+        assert drawn.among(there) == here.sum() > 0
+        by_cells, by_draws = cells.counts(~there, drawn), entry.counts(~here, _Draws(labels))
+        assert [part.tolist() for part in by_cells] == [part.tolist() for part in by_draws]
