@@ -221,12 +221,12 @@ def _cutoffs(
     the cutoff above it does, or could not improve on it, leaves that one its part of the level.
     """
     cutoffs: list[Cutoff] = []
-    total, above = len(ranked), len(ranked) + 1
+    total = above = len(ranked)
     for planned, part in shares:
         end = _run_end(ranked, max(1, int(planned * total)))
         share = float(_well_inside(end / total, min(draws, total))) if cutoffs else planned
         n = max(1, int(share * draws))
-        if end >= above or (cutoffs and not may_improve(n, part)):
+        if cutoffs and (end >= above or not may_improve(n, part)):
             cutoffs[-1] = replace(cutoffs[-1], part=cutoffs[-1].part + part)
         else:
             cutoffs.append(Cutoff(n, _threshold(ranked, end) if claim.any_size else None, share, part))
@@ -293,7 +293,7 @@ class Curve:
         """
         share = _well_inside(self.sizes / self.total, min(draws, self.total))
         excess = caution * np.sqrt(2 * np.log1p(self.total / self.sizes))
-        cautious = np.clip(self.rates - excess * self.errors, 0.0, 1.0)
+        cautious = self.rates - excess * self.errors
         bound = predicted_merit(claim, share * draws, cautious, draws, alpha, MODES[self.mode])
         at = int(np.flatnonzero(bound == bound.max())[-1])
         return float(bound[at]), float(share[at])

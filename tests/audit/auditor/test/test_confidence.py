@@ -227,7 +227,9 @@ def test_without_delta_there_are_no_flags():
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.3, 0.8])
-@pytest.mark.parametrize(("n", "draws", "delta", "sides"), [(1, 1, 0.0, 1), (2, 9, 0.0, 1), (9, 12, 0.1, 1), (8, 9, 0.05, 2)])
+@pytest.mark.parametrize(
+    ("n", "draws", "delta", "sides"), [(1, 1, 0.0, 1), (2, 9, 0.0, 1), (9, 12, 0.1, 1), (8, 9, 0.05, 2)]
+)
 def test_the_critical_count_is_the_first_that_rejects(n, draws, delta, sides, alpha):
     for epsilon in (0.0, 0.7):
         tail = law_of_w(n, draws, sides * delta / 2, correct_rate(epsilon))[::-1].cumsum()[::-1]
