@@ -109,9 +109,9 @@ def p_value(epsilon: float, seen: Selection) -> float:
 def _flags(draws: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
     """Values and probabilities of X ~ Bin(draws, rate), 0 ≤ rate < 1, both tails folded inwards to the worse side.
 
-    W increases in X, so mass below the range may move up to its first value, and mass above it to `draws`: that is under
-    1e-25 (Bernstein), and `NEGLIGIBLE` stands for it. Within the range the weights follow from their ratios, and add up
-    to what the lower tail leaves: logarithms of factorials would lose six digits at 10⁹ draws.
+    W increases in X, so mass below the range may move up to its first value, and mass above it to `draws`: that is
+    under 1e-25 (Bernstein), and `NEGLIGIBLE` stands for it. Within the range the weights follow from their ratios, and
+    add up to what the lower tail leaves: logarithms of factorials would lose six digits at 10⁹ draws.
     """
     if rate == 0:
         return np.zeros(1), np.ones(1)
