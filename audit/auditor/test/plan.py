@@ -55,10 +55,10 @@ REPEATING = 0.5
 speed."""
 CAUTION = 1.0
 """How much of that by which the largest of many noisy rates is too high, as a rule, is taken off: chosen for power."""
-CUTOFFS, DARING = ((1.0, 0.4), (0.3, 0.2)), 0.25
-"""The cutoffs: how many times the planned number of draws each selects, and its part of the error level; DARING is the
-part of the one that selects as many draws as would be best if the rates were not noisy. Chosen for power: that of the
-planned number has the most, because it is right most often; all parts add up to 1.
+PART, SMALLER, SMALLER_PART, DARING = 0.4, 0.3, 0.2, 0.25
+"""The parts of the error level that the cutoffs have: the one of the planned number of draws, the one that selects
+SMALLER times as many, and the one of as many as would be best if the rates were not noisy. Chosen for power: that of
+the planned number has the most, because it is right most often; all parts add up to 1.
 """
 WIDER, WIDER_PART, WIDER_WORTH = 4.0, 0.15, 0.5
 """The same of the one cutoff that is larger; and the share of the planned bound that it must promise to be made."""
@@ -203,9 +203,8 @@ def planned_shares(inside: float, daring: float, wider: bool = True) -> list[tup
     """Share of draws and part of the level of each cutoff, the largest first; without the wider one the planned one
     has its part, too.
     """
-    (_, most), *smaller = CUTOFFS
-    planned = [(inside, most), (min(1.0, WIDER * inside), WIDER_PART)] if wider else [(inside, most + WIDER_PART)]
-    return sorted([*planned, *((times * inside, part) for times, part in smaller), (daring, DARING)], reverse=True)
+    planned = [(inside, PART), (min(1.0, WIDER * inside), WIDER_PART)] if wider else [(inside, PART + WIDER_PART)]
+    return sorted([*planned, (SMALLER * inside, SMALLER_PART), (daring, DARING)], reverse=True)
 
 
 def _cutoffs(

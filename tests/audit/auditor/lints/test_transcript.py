@@ -19,7 +19,6 @@ from audit.auditor.lints.transcript import Spending, Transcript, lower_limit
 from audit.auditor.terms.claim import Epsilon
 from bench.textbook import TEXTBOOK, gaussian, transcript
 
-
 # ------------------------------------------------------------------------------------------ numbers by hand
 
 

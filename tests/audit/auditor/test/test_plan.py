@@ -18,8 +18,6 @@ from audit.auditor.test import plan as module
 from audit.auditor.test.confidence import predicted_bound
 from audit.auditor.test.plan import (
     CAUTION,
-    CUTOFFS,
-    DARING,
     WIDER_PART,
     Curve,
     Cutoff,
@@ -59,11 +57,7 @@ def cutoffs_of(
 )
 def test_cutoffs_are_nested_and_share_the_whole_level(ranked, inside, delta, may_improve, wider):
     cutoffs = cutoffs_of(ranked, inside, delta, may_improve, wider=wider)
-    assert (
-        sum(cutoff.part for cutoff in cutoffs)
-        == pytest.approx(sum(part for _, part in CUTOFFS) + DARING + WIDER_PART)
-        == pytest.approx(1.0)
-    )
+    assert sum(cutoff.part for cutoff in cutoffs) == pytest.approx(1.0)
     assert all(a.n >= b.n >= 1 for a, b in itertools.pairwise(cutoffs))
     if delta == 0:
         thresholds = [cutoff.threshold for cutoff in cutoffs]
@@ -88,8 +82,8 @@ def test_an_output_scored_in_another_block_stays_on_its_side_of_the_threshold():
 
 def test_what_could_not_say_more_takes_no_part_of_the_level():
     smooth = np.linspace(0, 1, 1000).tolist()
-    assert len(cutoffs_of(smooth, 0.5)) == len(CUTOFFS) + 1
-    assert len(cutoffs_of(smooth, 0.1, wider=True)) == len(CUTOFFS) + 2
+    assert len(cutoffs_of(smooth, 0.5)) == 3
+    assert len(cutoffs_of(smooth, 0.1, wider=True)) == 4
     assert [cutoff.part for cutoff in cutoffs_of(smooth, 0.5, may_improve=False)] == pytest.approx([1.0])
 
 
@@ -142,7 +136,7 @@ def test_a_tested_selection_stays_inside_the_planned_one_as_often_as_a_standard_
     assert 0.82 < inside.mean() < 0.86  # Φ(1) = 0.841; 0.0026 is one standard error
 
 
-def by_hand(curve: Curve, draws: int, delta: float, alpha: float, times: float = CAUTION) -> list[float]:
+def by_hand(curve: Curve, draws: int, delta: float, alpha: float, times: float = 1.0) -> list[float]:
     """The predictions of a curve, size by size, with `times` the caution."""
     found = []
     for size, rate, error in zip(curve.sizes, curve.rates, curve.errors, strict=True):
@@ -444,6 +438,9 @@ def test_the_wider_cutoff_must_promise_half_of_the_planned_bound(
     assert shares == planned_shares(0.1, 0.02, wider)
     assert curve.asked == [(pytest.approx(0.4), 1000, pytest.approx(0.05 * 0.15))]
     assert predicted == 2.0
+    half = FixedCurve(2.0, wide, 0.5)
+    _plan_of(half, Epsilon(1.0), monkeypatch)
+    assert half.asked[0][0] == 1.0
 
 
 def test_bounds_are_compared_from_the_least_that_a_claim_can_say(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -482,17 +479,16 @@ def test_the_smoothing_fit_sees_standardised_confidences(monkeypatch: pytest.Mon
     fit = LogisticFit(np.array([0.4, 0.9]), np.array([[2e-3, 1e-4], [1e-4, 5e-3]]), 0.0)
     seen: list[Any] = []
     monkeypatch.setattr(module, "fit_logistic", lambda *given: seen.append(given) or fit)
-    monkeypatch.setattr(module, "CALIBRATED", 100)
     rng = np.random.default_rng(4)
-    logits, labels = rng.normal(size=430), rng.integers(0, 2, 430)
-    curve = Curve.measure("neighbour", logits, np.full(430, 0.2), labels)
+    logits, labels = rng.normal(size=50_000), rng.integers(0, 2, 50_000)
+    curve = Curve.measure("neighbour", logits, np.full(50_000, 0.2), labels)
     order = np.argsort(-logits, kind="stable")
     margins, right = logits[order] - 0.1, labels[order] == 1
     standard = (margins - margins.mean()) / margins.std()
     (design, ones, counts, penalty) = seen[0]
-    assert design == pytest.approx(np.stack([np.ones(108), standard[::4]], axis=1))
-    assert ones.tolist() == right[::4].tolist()
-    assert counts.tolist() == [1.0] * 108
+    assert design == pytest.approx(np.stack([np.ones(25_000), standard[::2]], axis=1))
+    assert ones.tolist() == right[::2].tolist()
+    assert counts.tolist() == [1.0] * 25_000
     assert penalty.tolist() == [1e-3, 1e-2]
     p = 1 / (1 + np.exp(-(0.4 + 0.9 * standard)))
     for size, rate, error in zip(curve.sizes, curve.rates, curve.errors, strict=True):
