@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def test_a_parameter_is_computed_once_a_precision() -> None:
 def test_the_first_cover_is_a_few_square_roots_before_the_end() -> None:
     assert TrajectoryLoss([0.1])._start() == [(0, 0)]
     edges = [0, 40, 60, 70, 80, 90, 95, 100]
-    assert TrajectoryLoss([0.1] * 100)._start() == [(a, b - 1) for a, b in zip(edges, edges[1:], strict=False)]
+    assert TrajectoryLoss([0.1] * 100)._start() == [(a, b - 1) for a, b in pairwise(edges)]
 
 
 def test_the_losses_of_a_block_decay_from_its_largest_unit() -> None:
@@ -202,7 +203,7 @@ def test_branch_and_bound_finds_the_worst_batch() -> None:
     assert first <= last
     assert sorted(loss._leaves)[0][0] == 0
     covered = sorted(loss._leaves)
-    assert all(a[1] + 1 == b[0] for a, b in zip(covered, covered[1:], strict=False))
+    assert all(a[1] + 1 == b[0] for a, b in pairwise(covered))
     assert covered[-1][1] == 99
     assert loss.delta(0.5) == pytest.approx(bound, rel=0.01)
 
