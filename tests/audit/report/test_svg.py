@@ -170,8 +170,8 @@ def test_points_say_their_values_unless_there_are_too_many() -> None:
 def test_a_table_has_every_number() -> None:
     table = svg.data_table(Figure("t", "", "", {"a": [(1.0, 2.0)], "b": [(3.0, 1e-9), (4.0, 5.0)]}))
     assert str(table) == (
-        '<table class="data"><thead><tr><th scope="col">series</th><th scope="col">at</th><th scope="col">value</th></tr>'
-        "</thead><tbody><tr><td>a</td><td>1</td><td>2</td></tr><tr><td>b</td><td>3</td><td>10⁻⁹</td></tr>"
+        '<table class="data"><thead><tr><th scope="col">series</th><th scope="col">at</th><th scope="col">value</th>'
+        "</tr></thead><tbody><tr><td>a</td><td>1</td><td>2</td></tr><tr><td>b</td><td>3</td><td>10⁻⁹</td></tr>"
         "<tr><td>b</td><td>4</td><td>5</td></tr></tbody></table>"
     )
 
