@@ -157,6 +157,15 @@ def test_the_scale_of_noisy_frank_wolfe_by_hand(variant):
     assert without.profile.delta(0.3) == pytest.approx(kov_delta(F, 0.3, losses[1], releases), rel=1e-3)
 
 
+def test_rounding_of_a_run_only_adds_to_what_a_selection_loses():
+    given = {"n": 512, "T": 9, "J": 6, "noise": "laplace"}
+    exact, run = (
+        account("Alg:nfw", "corrected", Fraction(3, 8), "1e-5", numbers=numbers, **given) for numbers in (EXACT, None)
+    )
+    assert exact.scales == run.scales
+    assert run.profile.upper(Fraction(1, 100)) > exact.profile.upper(Fraction(1, 100)) > 0
+
+
 def test_conditions_name_what_is_missing():
     def conditions(algorithm, variant, epsilon="0.375", delta="1e-5", **given):
         return {c.text: c.holds for c in account(algorithm, variant, epsilon, delta, numbers=EXACT, **given).conditions}

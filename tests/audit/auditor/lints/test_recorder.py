@@ -85,6 +85,21 @@ def test_each_way_of_drawing_is_seen_once_with_location_scale_and_line(name: str
     assert call.site.startswith("test_recorder.py:")
 
 
+def test_a_single_argument_of_scipy_is_a_location() -> None:
+    cases = [
+        (lambda: st.norm.rvs(4.0), False),
+        (lambda: st.norm.rvs(4.0, 2.0), True),
+        (lambda: st.norm.rvs(scale=2.0), True),
+        (lambda: st.norm.rvs(loc=4.0), False),
+        (lambda: st.norm.rvs(), True),
+        (lambda: st.norm.rvs(0.0), True),
+    ]
+    assert [recorded(run).calls[0].named_scale for run, _ in cases] == [named for _, named in cases]
+    named = {"expon": "exponential", "gumbel_r": "gumbel", "cauchy": "cauchy"}
+    for name, distribution in named.items():
+        assert recorded(lambda name=name: getattr(st, name).rvs()).calls[0].distribution == distribution  # type: ignore[misc]
+
+
 def test_generators_in_closures_and_objects_are_seen() -> None:
     hidden = np.random.default_rng(5)
 

@@ -485,3 +485,10 @@ def test_a_shared_draw_is_its_own_finding() -> None:
     assert found.kind == "shared-noise"
     assert found.details == {"site": "line 0", "difference": 3.0, "scale": 2.0}
     assert found.message.startswith("one draw of laplace noise of scale 2 drawn at line 0 is added to 2 numbers")
+
+
+def test_runs_may_have_other_numbers_of_sums() -> None:
+    """Some do not reach a sum: it is judged by those that do."""
+    both, one = ran(summed(drawn(0), 1.0), summed(drawn(1), 40.0)), ran(summed(drawn(0), 1.0))
+    (found,) = replay._sensitivity([both] * 12 + [one] * 12, CLAIM, 5, False)
+    assert (found.details["site"], found.details["epsilon"]) == ("line 1", 20.0)

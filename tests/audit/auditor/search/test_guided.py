@@ -224,7 +224,9 @@ def searched_by_hand(mechanism: Any, example: Any, worth: Any = None, relation: 
     return guided.search_from_example(run, form_of(example), relation, leakage, lambda pair: 0.0), found, asked
 
 
-def test_the_dearest_pairs_are_audited_and_what_lies_beyond_the_range_is_told() -> None:
+def test_the_dearest_pairs_are_audited_and_what_lies_beyond_the_range_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guided, "MOST_PAIRS", 24)
+
     def release(data: Any, rng: np.random.Generator) -> float:
         return float(sum(data) + rng.laplace(0, 2.0))
 
@@ -236,6 +238,9 @@ def test_the_dearest_pairs_are_audited_and_what_lies_beyond_the_range_is_told() 
     searched_, beyond = found
     assert searched_.kind == "searched"
     assert searched_.details == {"dataset": pairs[0].dataset, "neighbour": pairs[0].neighbour}
+    assert f" pairs tried in {8 * int(searched_.message.split()[0])} watched calls, {len(asked)} of them " in (
+        " " + searched_.message[len(searched_.message.split()[0]) :]
+    )
     assert "by draws (sizes, extremes, zeros, flipped signs and labels, between 0 and 4)" in searched_.message
     assert (beyond.kind, beyond.details["what"], beyond.details["inside"]) == ("not-clipped", "a record", 2.0)
     assert beyond.details["score"] == CERTAIN

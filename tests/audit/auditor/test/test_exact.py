@@ -14,9 +14,11 @@ from audit.auditor.test.confidence import Selection
 from audit.auditor.test.exact import (
     Counted,
     allowed_rate,
+    curves_of,
     implied,
     implied_delta,
     joint_p_value,
+    largest,
     lower_bound,
     p_value,
     predicted_bound,
@@ -35,6 +37,30 @@ CLAIMS: list[Claim] = [
     Profile({1e-3: 1.8, 0.05: 0.9, 0.2: 0.2}),
     TradeOff(lambda a: np.maximum(0, 1 - 1.5 * np.sqrt(a)), name="root"),
 ]
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=str)
+def test_curves_of_a_claim_and_of_a_bound(claim: Claim) -> None:
+    trade, profile = curves_of(claim, claim.least, [(0.1, 0.2)])
+    assert (trade.title, trade.dots, trade.x_range, trade.y_range) == ("Trade-off curve", [(0.1, 0.2)], (0, 1), (0, 1))
+    assert [len(drawing.curves) for drawing in (trade, profile)] == [1, 1]
+    for a, b in trade.curves[0][2]:  # the best test at a type I error of a has a type II error of b
+        assert float(claim.value(np.array([1 - b]), np.array([a]))[0]) <= claim.number + 1e-6
+    name, _, points = profile.curves[0]
+    assert name == f"allowed: {claim}"
+    assert profile.x_range == (0.0, points[-1][0])
+    assert profile.x_range[1] >= 1.0
+    assert profile.y_range == (0.0, max(1e-9, *(delta for _, delta in points)))
+    more, _ = curves_of(claim, claim.number + 0.1, [])
+    assert [colour for _, colour, _ in more.curves] == ["green", "red"]
+    assert more.curves[1][0].startswith("ruled out: ")
+
+
+def test_the_largest_bound_needs_draws() -> None:
+    assert largest(Epsilon(1.0), 0, 0.05) == 0.0
+    assert largest(Epsilon(1.0), 1, 0.4) == pytest.approx(0.0)
+    expected = np.log(0.05 ** (1 / 50) / (1 - 0.05 ** (1 / 50)))
+    assert largest(Epsilon(1.0), 50, 0.05) == pytest.approx(expected)
 
 
 def boundary(claim: Claim, mass: float) -> tuple[float, float]:
