@@ -120,20 +120,6 @@ def reads_or_refuses(folder: Path) -> str:
     return "read"
 
 
-def test_a_changed_byte_is_refused_or_changes_nothing(tmp_path: Path) -> None:
-    """Every byte of what matters and many of the rest: never another result. Most of a page is empty space."""
-    whole = written(tmp_path)
-    rng = random.Random(0)
-    used = [i for i, byte in enumerate(whole) if byte]
-    outcomes = []
-    for at in rng.sample(used, min(len(used), 600)) + rng.sample(range(len(whole)), 100):
-        for changed in (whole[at] ^ (1 << rng.randrange(8)), 0xFF):
-            (tmp_path / NAME).write_bytes(whole[:at] + bytes([changed]) + whole[at + 1 :])
-            outcomes.append(reads_or_refuses(tmp_path))
-    assert set(outcomes) == {"read", "refused"}
-    assert outcomes.count("refused") > len(outcomes) / 3
-
-
 def test_cut_short_it_is_refused(tmp_path: Path) -> None:
     whole = written(tmp_path)
     for cut in sorted({*range(1, len(whole), 509), *range(4096, len(whole), 4096), len(whole) - 1}):
@@ -256,45 +242,6 @@ def test_a_forked_child_does_not_keep_the_folder_locked(tmp_path: Path) -> None:
 def test_in_one_process_too(tmp_path: Path) -> None:
     with opened(tmp_path, "refuse"), pytest.raises(StoreError, match="another run"):
         opened(tmp_path)
-
-
-WRITER = """
-import sys
-from pathlib import Path
-from audit.runtime import store
-store.FLUSH = 0.0
-with store.Store.in_folder(Path(sys.argv[1]), {}, "continue") as one:
-    one.begin({})
-    for i in range(one.count, 100_000):
-        one.put(str(i), [i] * (i % 700))
-        print(i, flush=True)
-"""
-
-
-def test_kill_9_while_it_is_written_loses_nothing_that_was_flushed(tmp_path: Path) -> None:
-    """Twelve kills in the middle of a hundred thousand transactions; a copy of the folder as it is goes on as well."""
-    rng, before = random.Random(1), 0
-    for _ in range(12):
-        writer = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(tmp_path / "out")],
-            stdout=subprocess.PIPE,
-            text=True,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-        )
-        assert writer.stdout is not None
-        for _ in range(rng.randrange(1, 60)):
-            writer.stdout.readline()
-        writer.kill()
-        told = [int(line) for line in writer.communicate()[0].split()]
-        shutil.rmtree(tmp_path / "copy", ignore_errors=True)
-        shutil.copytree(tmp_path / "out", tmp_path / "copy")
-        for folder in (tmp_path / "out", tmp_path / "copy"):
-            with opened(folder, run={}) as one:
-                one.begin({})
-                found = list(one.records())
-            assert found == [(str(i), [i] * (i % 700)) for i in range(len(found))]
-            assert len(found) > max(told, default=before - 1)
-        before = len(found)
 
 
 def test_a_full_disk_leaves_the_store_as_it_was(tmp_path: Path) -> None:
@@ -536,6 +483,15 @@ def test_a_database_without_tables_is_no_store(tmp_path: Path) -> None:
         opened(tmp_path)
 
 
+def test_the_first_record_that_was_changed_is_named(tmp_path: Path) -> None:
+    written(tmp_path)
+    with contextlib.closing(sqlite3.connect(tmp_path / NAME)) as database:
+        database.execute("UPDATE records SET value = '1' WHERE number = 2")
+        database.commit()
+    with pytest.raises(StoreError, match=r"is damaged .record 2.: start again with another --out"):
+        opened(tmp_path)
+
+
 def test_records_are_those_that_were_found(tmp_path: Path) -> None:
     written(tmp_path)
     with opened(tmp_path) as one:
@@ -577,15 +533,71 @@ def test_a_refused_database_is_let_go_at_once(tmp_path: Path, monkeypatch: pytes
             events.append("closed")
             super().close()
 
-    def watched(*args: Any, timeout: float, **options: Any) -> Any:
-        events.append(timeout)
-        return connect(*args, timeout=timeout, factory=Connection, **options)
+    def watched(*args: Any, timeout: float, uri: bool, **options: Any) -> Any:
+        events.append((timeout, uri))
+        return connect(*args, timeout=timeout, uri=uri, factory=Connection, **options)
 
     written(tmp_path)
     monkeypatch.setattr(sqlite3, "connect", watched)
     with pytest.raises(StoreError, match="earlier run"):
         opened(tmp_path, "refuse")
-    assert events == [0.0, "closed"]
+    assert events == [(0.0, True), "closed"]
     with opened(tmp_path), pytest.raises(StoreError, match="another run is at work"):
         opened(tmp_path)
-    assert events[2:] == [0.0, 0.0, "closed", "closed"]
+    assert events[2:] == [(0.0, True), (0.0, True), "closed", "closed"]
+
+
+# ---------------------------------------------------------------------------------------- what takes seconds
+
+
+def test_a_changed_byte_is_refused_or_changes_nothing(tmp_path: Path) -> None:
+    """Every byte of what matters and many of the rest: never another result. Most of a page is empty space."""
+    whole = written(tmp_path)
+    rng = random.Random(0)
+    used = [i for i, byte in enumerate(whole) if byte]
+    outcomes = []
+    for at in rng.sample(used, min(len(used), 600)) + rng.sample(range(len(whole)), 100):
+        for changed in (whole[at] ^ (1 << rng.randrange(8)), 0xFF):
+            (tmp_path / NAME).write_bytes(whole[:at] + bytes([changed]) + whole[at + 1 :])
+            outcomes.append(reads_or_refuses(tmp_path))
+    assert set(outcomes) == {"read", "refused"}
+    assert outcomes.count("refused") > len(outcomes) / 3
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from audit.runtime import store
+store.FLUSH = 0.0
+with store.Store.in_folder(Path(sys.argv[1]), {}, "continue") as one:
+    one.begin({})
+    for i in range(one.count, 100_000):
+        one.put(str(i), [i] * (i % 700))
+        print(i, flush=True)
+"""
+
+
+def test_kill_9_while_it_is_written_loses_nothing_that_was_flushed(tmp_path: Path) -> None:
+    """Twelve kills in the middle of a hundred thousand transactions; a copy of the folder as it is goes on as well."""
+    rng, before = random.Random(1), 0
+    for _ in range(12):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path / "out")],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+        )
+        assert writer.stdout is not None
+        for _ in range(rng.randrange(1, 60)):
+            writer.stdout.readline()
+        writer.kill()
+        told = [int(line) for line in writer.communicate()[0].split()]
+        shutil.rmtree(tmp_path / "copy", ignore_errors=True)
+        shutil.copytree(tmp_path / "out", tmp_path / "copy")
+        for folder in (tmp_path / "out", tmp_path / "copy"):
+            with opened(folder, run={}) as one:
+                one.begin({})
+                found = list(one.records())
+            assert found == [(str(i), [i] * (i % 700)) for i in range(len(found))]
+            assert len(found) > max(told, default=before - 1)
+        before = len(found)
