@@ -181,6 +181,9 @@ def test_one_draw_may_be_added_once_an_entry() -> None:
     one = addition(0, np.zeros(2), np.ones(2), shape=()), addition(0, np.ones(2), np.ones(2))
     (shared,) = both([call(0)], one)
     assert (float(shared.ratio), shared.difference) == (0.5, 1.0)
+    wide = [addition(0, np.full(2, x), np.ones(2), np.full(2, 2.0), shape=()) for x in (0.0, 1.0)]
+    (alike,) = both([call(0)], (wide[0], wide[1]))
+    assert (alike.ratio.shape, alike.scale) == ((), 2.0)
     for broken in (RecordedRun(error="E"), RecordedRun(diverged="x"), RecordedRun([], [pair[0]])):
         with pytest.raises(module._Unknown):
             module._sums(RecordedRun(), broken)
