@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -10,7 +11,9 @@ import pytest
 from composition import pure_composition_delta
 from dp_accounting.pld import privacy_loss_distribution as pld
 
+from audit.accounting.account import PrivacyTarget, region
 from audit.accounting.accountants import ACCOUNTANTS, EXACT, account, noise_ratio
+from audit.accounting.convex import _Phased
 from audit.accounting.profiles import (
     PrivacyProfile,
     Rule,
@@ -24,6 +27,7 @@ from audit.accounting.profiles import (
     smallest,
     zcdp_rule,
 )
+from reference.convex.phased_sgd import step_size
 from reference.numerics.numbers import Ball, Float64, norm
 from reference.paper.algorithms import EDITIONS
 from reference.privacy import (
@@ -164,6 +168,15 @@ def test_rounding_of_a_run_only_adds_to_what_a_selection_loses():
     )
     assert exact.scales == run.scales
     assert run.profile.upper(Fraction(1, 100)) > exact.profile.upper(Fraction(1, 100)) > 0
+
+
+def test_a_tuned_run_takes_the_step_that_its_noise_is_made_for():
+    target = PrivacyTarget("tight", Fraction(1), Fraction(1, 10**6))
+    at = _Phased(target, 64, region(2, None, 1), Fraction(2), *[Fraction(1)] * 3, None, None, True)
+    K = Ball(128)
+    difference = step_size(K, at.run(K)) - at.eta(K, 0)
+    assert abs(difference.mid) <= difference.rad < Fraction(1, 10**20)
+    assert replace(at, tuned=False).run(K).stretch == 1
 
 
 def test_conditions_name_what_is_missing():
