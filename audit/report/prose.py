@@ -42,7 +42,7 @@ PRODUCTS = frozenset(("nd", "nT", "bR", "RD", "DK", "GT", "Gt", "Gx", "EX", "Ay"
 """Pairs of letters that are products (or a mean), not words."""
 ALONE = frozenset("bcdfghkmnpqrtuvwxyzDGJKLMRSTUWX")
 """Letters that are symbols although nothing else says so."""
-CHAPTERS = ("Appendix ", "Section ", "FormulaPart ")
+CHAPTERS = ("Appendix ", "Section ", "Part ")
 """After these a letter is a name."""
 RELATIONS = frozenset("=≠<>≤≥≪≫∈∉⊂⊆≈≡∝→↦")
 OPERATORS = frozenset("+−·×/±∓∩∪∘")

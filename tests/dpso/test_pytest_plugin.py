@@ -10,9 +10,13 @@ import tomllib
 import xml.etree.ElementTree as ET
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import yaml
+
+from dpso import pytest_plugin as plugin
 
 ROOT = Path(__file__).parents[2]
 MECHANISMS = """
@@ -24,6 +28,15 @@ def noisy(dataset, size, rng):
 PAIR, AUDIT = ([0], [1]), {"samples": 2000, "seed": 5, "lints": False}
 
 """
+
+
+@pytest.mark.parametrize(
+    ("mark", "count"),
+    [(None, 1), (pytest.mark.dp, 1), (pytest.mark.dp(3), 3), (pytest.mark.dp(audits=2), 2)],
+)
+def test_a_test_announces_one_audit_unless_it_says_more(mark: Any, count: int) -> None:
+    item: Any = SimpleNamespace(get_closest_marker=lambda name: mark and mark.mark, nodeid="x")
+    assert plugin.announced(item) == count
 
 
 def session(folder: Path, tests: str, *options: str) -> subprocess.CompletedProcess[str]:

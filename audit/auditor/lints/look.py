@@ -81,7 +81,7 @@ def _apart(run: Run, target: CallableTarget, pair: Pair, allowance: Allowance) -
         found: _Seen = in_child(lambda: _inspected(run, target, pair, allowance), target.timeout)
         return found
     except (TargetError, MechanismTimeout) as error:
-        return _Seen([Finding("not-inspected", f"the lints could not be run: {error or 'a call did not return'}")])
+        return _Seen([Finding("not-inspected", f"the lints could not be run: {str(error) or 'a call did not return'}")])
 
 
 def _fails_alone(target: CallableTarget, pair: Pair, side: int, seed: int) -> bool:

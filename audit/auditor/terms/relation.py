@@ -27,11 +27,11 @@ def same(a: Any, b: Any, met: frozenset[tuple[int, int]] = frozenset()) -> bool:
     """
     if a is b or (id(a), id(b)) in met:
         return True
-    arrays = as_array(a), as_array(b)
-    if arrays[0] is not None or arrays[1] is not None:
-        return type(a) is type(b) and _same_arrays(*arrays) and all(_same_axis(a, b, n) for n in ("columns", "index"))
     if type(a) is not type(b) and not (isinstance(a, int | float) and isinstance(b, int | float)):
         return False
+    arrays = [array for array in (as_array(a), as_array(b)) if array is not None]
+    if len(arrays) == 2:
+        return _same_arrays(*arrays) and all(_same_axis(a, b, n) for n in ("columns", "index"))
     inside = met | {(id(a), id(b))}
     if isinstance(a, Mapping):
         return a.keys() == b.keys() and all(same(a[k], b[k], inside) for k in a)
@@ -45,7 +45,7 @@ def same(a: Any, b: Any, met: frozenset[tuple[int, int]] = frozenset()) -> bool:
 
 
 def _same_arrays(a: Any, b: Any) -> bool:
-    if a is None or b is None or a.shape != b.shape:
+    if a.shape != b.shape:
         return False
     if a.dtype == object or b.dtype == object:
         return all(map(same, a.ravel().tolist(), b.ravel().tolist()))

@@ -93,7 +93,7 @@ class Selection:
     @property
     def flag_rate(self) -> float:
         """The largest chance that a draw carries mass beyond e^ε: sδ/2."""
-        return min(1.0, self.sides * self.delta / 2)
+        return self.sides * self.delta / 2
 
 
 def p_value(epsilon: float, seen: Selection) -> float:
@@ -101,22 +101,20 @@ def p_value(epsilon: float, seen: Selection) -> float:
 
     An upper bound, exact to 1e-14 but for what scipy's incomplete beta function loses.
     """
-    if seen.k <= 0:
-        return 1.0
     q = correct_rate(epsilon)
     x, weight = _flags(seen.draws, seen.flag_rate)
     return min(1.0, float(np.dot(weight, _at_least(seen.k - x, seen.n - x, q))))
 
 
 def _flags(draws: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
-    """Values and probabilities of X ~ Bin(draws, rate), both tails folded inwards to the worse side.
+    """Values and probabilities of X ~ Bin(draws, rate), 0 ≤ rate < 1, both tails folded inwards to the worse side.
 
-    W increases in X, so mass below the range may move up to its first value; mass above moves to `draws`. Within the
-    range the weights follow from their ratios, and add up to what the tails leave: logarithms of factorials would lose
-    six digits at 10⁹ draws.
+    W increases in X, so mass below the range may move up to its first value, and mass above it to `draws`: that is
+    under 1e-25 (Bernstein), and `NEGLIGIBLE` stands for it. Within the range the weights follow from their ratios, and
+    add up to what the lower tail leaves: logarithms of factorials would lose six digits at 10⁹ draws.
     """
-    if rate <= 0 or rate >= 1:
-        return np.array([draws if rate > 0 else 0.0]), np.ones(1)
+    if rate == 0:
+        return np.zeros(1), np.ones(1)
     mean, spread = draws * rate, math.sqrt(draws * rate * (1 - rate))
     low = max(0, int(mean - 9 * spread - 2))
     high = min(draws, int(mean + 12 * spread + 40))
@@ -124,18 +122,15 @@ def _flags(draws: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
     steps = np.log((draws - x[:-1]) / (x[:-1] + 1)) + math.log(rate / (1 - rate))
     logs = np.concatenate([[0.0], np.cumsum(steps)])
     below = float(special.bdtr(low - 1, draws, rate)) if low else 0.0
-    above = float(special.bdtrc(high, draws, rate)) if high < draws else 0.0
     weight = np.exp(logs - logs.max())
-    weight *= (1 - below - above) / weight.sum()
+    weight *= (1 - below) / weight.sum()
     weight[0] += below
-    return np.append(x, float(draws)), np.append(weight, above + NEGLIGIBLE)
+    return np.append(x, float(draws)), np.append(weight, NEGLIGIBLE)
 
 
 def _at_least(k: np.ndarray, n: np.ndarray, q: float) -> np.ndarray:
-    """P(Bin(n, q) ≥ k) elementwise; 1 where k ≤ 0 (also where n < 0, which means that all n draws are flagged)."""
-    certain = (k <= 0) | (n <= 0)
-    safe_k, safe_n = np.where(certain, 1.0, k), np.where(certain, 1.0, n)
-    return np.asarray(np.where(certain, 1.0, special.betainc(safe_k, safe_n - safe_k + 1, q)))
+    """P(Bin(n, q) ≥ k) elementwise, for k ≤ n; 1 where k ≤ 0 (also where n < 0: then all n draws are flagged)."""
+    return np.asarray(np.where(k <= 0, 1.0, special.betainc(np.maximum(k, 1.0), n - k + 1, q)))
 
 
 def lower_bound(seen: Selection, alpha: float) -> float:
@@ -174,7 +169,7 @@ def critical_count(epsilon: float, seen: Selection, alpha: float) -> int | None:
     def rejects(k: int) -> bool:
         return p_value(epsilon, replace(seen, k=k)) <= alpha
 
-    if seen.n == 0 or not rejects(seen.n):
+    if not rejects(seen.n):
         return None
     low, high = 0, seen.n
     while high - low > 1:
@@ -193,8 +188,7 @@ def would_detect(epsilon: float, seen: Selection, alpha: float, power: float = 0
     needed = critical_count(epsilon, seen, alpha)
     if needed is None:
         return math.inf
-    q = float(special.betaincinv(needed, seen.n - needed + 1, power))
-    return math.inf if q >= 1 else float(special.logit(q))
+    return float(special.logit(special.betaincinv(needed, seen.n - needed + 1, power)))
 
 
 def predicted_bound(n: Array, rate: Array, draws: int, delta: float, alpha: float, sides: int) -> Array:
@@ -204,7 +198,7 @@ def predicted_bound(n: Array, rate: Array, draws: int, delta: float, alpha: floa
     each c gives a bound that the exact one exceeds; the best of a few c is taken. Selections that stand out from c by
     less than three standard deviations of X are left aside: their bound hangs on the luck of a few draws.
     """
-    flagged = min(1.0, sides * delta / 2)
+    flagged = sides * delta / 2
     if flagged == 0:
         return _clopper_pearson(n * rate, n, alpha)
     best = np.zeros(len(n))
@@ -224,5 +218,5 @@ def _clopper_pearson(k: Array, n: Array, level: float) -> Array:
     bound = np.zeros(np.shape(usable))
     k, n = np.broadcast_arrays(k, n)
     q = special.betaincinv(k[usable], n[usable] - k[usable] + 1, level)
-    bound[usable] = np.maximum(special.logit(np.clip(q, 1e-12, 1 - 1e-15)), 0.0)
+    bound[usable] = np.maximum(special.logit(q), 0.0)
     return bound

@@ -55,10 +55,10 @@ REPEATING = 0.5
 speed."""
 CAUTION = 1.0
 """How much of that by which the largest of many noisy rates is too high, as a rule, is taken off: chosen for power."""
-CUTOFFS, DARING = ((1.0, 0.4), (0.3, 0.2)), 0.25
-"""The cutoffs: how many times the planned number of draws each selects, and its part of the error level; DARING is the
-part of the one that selects as many draws as would be best if the rates were not noisy. Chosen for power: that of the
-planned number has the most, because it is right most often; all parts add up to 1.
+PART, SMALLER, SMALLER_PART, DARING = 0.4, 0.3, 0.2, 0.25
+"""The parts of the error level that the cutoffs have: the one of the planned number of draws, the one that selects
+SMALLER times as many, and the one of as many as would be best if the rates were not noisy. Chosen for power: that of
+the planned number has the most, because it is right most often; all parts add up to 1.
 """
 WIDER, WIDER_PART, WIDER_WORTH = 4.0, 0.15, 0.5
 """The same of the one cutoff that is larger; and the share of the planned bound that it must promise to be made."""
@@ -203,9 +203,8 @@ def planned_shares(inside: float, daring: float, wider: bool = True) -> list[tup
     """Share of draws and part of the level of each cutoff, the largest first; without the wider one the planned one
     has its part, too.
     """
-    (_, most), *smaller = CUTOFFS
-    planned = [(inside, most), (min(1.0, WIDER * inside), WIDER_PART)] if wider else [(inside, most + WIDER_PART)]
-    return sorted([*planned, *((times * inside, part) for times, part in smaller), (daring, DARING)], reverse=True)
+    planned = [(inside, PART), (min(1.0, WIDER * inside), WIDER_PART)] if wider else [(inside, PART + WIDER_PART)]
+    return sorted([*planned, (SMALLER * inside, SMALLER_PART), (daring, DARING)], reverse=True)
 
 
 def _cutoffs(
@@ -221,12 +220,12 @@ def _cutoffs(
     the cutoff above it does, or could not improve on it, leaves that one its part of the level.
     """
     cutoffs: list[Cutoff] = []
-    total, above = len(ranked), len(ranked) + 1
+    total = above = len(ranked)
     for planned, part in shares:
         end = _run_end(ranked, max(1, int(planned * total)))
         share = float(_well_inside(end / total, min(draws, total))) if cutoffs else planned
         n = max(1, int(share * draws))
-        if end >= above or (cutoffs and not may_improve(n, part)):
+        if cutoffs and (end >= above or not may_improve(n, part)):
             cutoffs[-1] = replace(cutoffs[-1], part=cutoffs[-1].part + part)
         else:
             cutoffs.append(Cutoff(n, _threshold(ranked, end) if claim.any_size else None, share, part))
@@ -294,7 +293,7 @@ class Curve:
         """
         share = _well_inside(self.sizes / self.total, min(draws, self.total))
         excess = caution * np.sqrt(2 * np.log1p(self.total / self.sizes))
-        cautious = np.clip(self.rates - excess * self.errors, 0.0, 1.0)
+        cautious = self.rates - excess * self.errors
         bound = predicted_merit(claim, share * draws, cautious, draws, alpha, MODES[self.mode])
         at = int(np.flatnonzero(bound == bound.max())[-1])
         return float(bound[at]), float(share[at])

@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -10,7 +11,9 @@ import pytest
 from composition import pure_composition_delta
 from dp_accounting.pld import privacy_loss_distribution as pld
 
+from audit.accounting.account import PrivacyTarget, region
 from audit.accounting.accountants import ACCOUNTANTS, EXACT, account, noise_ratio
+from audit.accounting.convex import _Phased
 from audit.accounting.profiles import (
     PrivacyProfile,
     Rule,
@@ -24,6 +27,7 @@ from audit.accounting.profiles import (
     smallest,
     zcdp_rule,
 )
+from reference.convex.phased_sgd import step_size
 from reference.numerics.numbers import Ball, Float64, norm
 from reference.paper.algorithms import EDITIONS
 from reference.privacy import (
@@ -44,6 +48,178 @@ SMALL = {"alg:polySFW": ROUNDS, "alg:nSFW": ROUNDS, "Alg:phased": {"n": 1024}, "
 
 def decay(k, t):
     return math.prod(1 - 1 / math.sqrt(j + 1) for j in range(k + 1, t + 1))
+
+
+# ------------------------------------------------------------- scales and losses at numbers of no shape, by hand
+
+
+GENERIC = {"L0": Fraction(3, 2), "L1": Fraction(7, 3), "D": Fraction(5, 4)}
+LOG = math.log(10**5)
+EPSILON = 0.375
+
+
+def exact_account(algorithm, variant, **given):
+    return account(algorithm, variant, Fraction(3, 8), "1e-5", numbers=EXACT, **given)
+
+
+@pytest.mark.parametrize("variant", ["printed", "corrected"])
+def test_the_deviations_of_noisy_sfw_by_hand(variant):
+    """σ_t = 4·L0·(t+1)·d^{1/p−1/2}√ln(1/δ)/(bε), σ̂_t with L1·D·η for L0; what reaches the estimate is their mix."""
+    b, d, p = 96, 7, Fraction(3, 2)
+    found = exact_account("alg:nSFW", variant, R=3, b=b, d=d, p=p, **GENERIC)
+    unit = 4 * d ** (2 / 3 - 1 / 2) * math.sqrt(LOG) / (b * EPSILON)
+    scales, magnitude = [], []
+    for t in range(4):
+        sigma = total = unit * 1.5 * (t + 1)
+        scales.append(("sigma", f"t={t}", sigma))
+        if t:
+            made_for = 1 / math.sqrt(t + 1) if variant == "printed" else 1 / math.sqrt(t)
+            hat = unit * 7 / 3 * 1.25 * made_for * (t + 1)
+            scales.append(("sigma_hat", f"t={t}", hat))
+            eta = 1 / math.sqrt(t + 1)
+            total = math.hypot((1 - eta) * hat, eta * sigma)
+        magnitude.append(total)
+    assert [(s.symbol, s.where) for s in found.scales] == [(symbol, where) for symbol, where, _ in scales]
+    assert [s.value for s in found.scales] == pytest.approx([value for *_, value in scales], rel=1e-12)
+    assert found.magnitude == pytest.approx(magnitude, rel=1e-12)
+    assert {s.noise for s in found.scales} == {"normal"}
+
+
+def test_the_distance_of_noisy_sfw_by_hand():
+    """A pair of releases: ε/(2√ln(1/δ)) for the gradient, as much for the difference times how far it is longer."""
+    base = EPSILON / (2 * math.sqrt(LOG))
+    for given, capped in ((GENERIC, False), ({**GENERIC, "L0": Fraction(1, 2)}, True)):
+        reach, most = 7 / 3 * 1.25, 2 * float(given["L0"])
+        assert (most < reach) == capped
+        for variant in ("printed", "corrected"):
+            found = exact_account("alg:nSFW", variant, R=3, b=96, d=7, **given)
+            profile = found.readings[0].profile if variant == "printed" else found.profile
+            mus = [base]
+            for t in range(1, 4):
+                made_for = reach / math.sqrt(t + 1) if variant == "printed" else reach / math.sqrt(t)
+                mus.append(base * math.sqrt(1 + (min(reach / math.sqrt(t), most) / made_for) ** 2))
+            assert profile.delta(0.2) == pytest.approx(gaussian_delta(F, 0.2, max(mus)), rel=1e-9)
+            assert profile.certified.exact == (variant == "printed")
+    one = exact_account("alg:nSFW", "corrected", R=1, b=96, **GENERIC)
+    assert one.profile.certified.name == "one Gaussian release: exact δ_G"
+    assert one.profile.delta(0.2) == pytest.approx(gaussian_delta(F, 0.2, base), rel=1e-9)
+    two = exact_account("alg:nSFW", "corrected", R=2, b=96, **GENERIC)
+    assert two.profile.certified.name == "two Gaussian releases of one batch (t ≥ 1, σ̂ made for η_{t−1}): exact δ_G"
+
+
+def test_tight_noisy_sfw_by_hand():
+    b, d, p = 90, 7, Fraction(3, 2)
+    found = exact_account("alg:nSFW", "tight", R=3, b=b, d=d, p=p, **GENERIC)
+    mu = gaussian_mu_safe(Fraction(3, 8), "1e-5")
+    for t, scale in enumerate(found.scales):
+        eta = 1 / math.sqrt(t + 1)
+        change = min(7 / 3 * 1.25 / math.sqrt(t), 3.0) if t else 0.0
+        bound = (1 - eta) * change + eta * 1.5 if t else 1.5
+        size = math.ceil(b / (t + 1))
+        assert scale.value == pytest.approx(2 * bound * d ** (1 / 6) / (size * mu), rel=1e-9)
+        assert (scale.symbol, scale.where, scale.noise) == ("sigma", f"t={t}", "normal")
+    assert found.profile.certified.exact
+
+
+@pytest.mark.parametrize("variant", EDITIONS)
+def test_the_scales_of_phased_sgd_by_hand(variant):
+    n, d, epsilon = 64, 5, EPSILON
+    given = {"n": n, "d": d, "L0": Fraction(3, 2), "R": Fraction(4, 3), "D": Fraction(5, 4)}
+    found = exact_account("Alg:phased", variant, **given)
+    rho, G, D = epsilon / (2 * math.sqrt(LOG)), 2.0, 1.25
+    eta = D / (3 * G) * min(rho / math.sqrt(d), 1 / math.sqrt(n))
+    assert len(found.scales) == 6
+    if variant != "tight":
+        for k, scale in enumerate(found.scales, 1):
+            assert scale.value == pytest.approx(4 * G * eta / 4**k / rho, rel=1e-12)
+            assert (scale.symbol, scale.where, scale.noise) == ("sigma_k", f"k={k}", "normal")
+        assert found.magnitude == pytest.approx([4 * G / rho] * 6, rel=1e-12)
+    beta = math.sqrt(n) * 1.5 / (4 / 3) / (1 if variant == "printed" else D)
+    curvature = eta / 4 * beta * (4 / 3) ** 2
+    assert found.notes[0].startswith(f"η = {eta:.6g} (lines 4 and 5); η₁βR² = {curvature:.4g}; oracle: α-accurate and")
+    assert [c.holds for c in found.conditions] == [True] * {"printed": 4, "corrected": 3, "tight": 2}[variant]
+
+
+@pytest.mark.parametrize("variant", EDITIONS)
+def test_the_scale_of_noisy_frank_wolfe_by_hand(variant):
+    """s = 3·L0·R·D/n·√(8T ln(1/δ))/ε of the text; a selection loses the range of the scores over s."""
+    n, T = 512, 9
+    given = {"n": n, "T": T, "J": 6, "L0": Fraction(3, 2), "R": Fraction(4, 3), "D": Fraction(5, 4), "noise": "laplace"}
+    found = exact_account("Alg:nfw", variant, **given)
+    unit = 2.0 * 1.25 / n
+    (scale,) = found.scales
+    if variant != "tight":
+        assert scale.value == pytest.approx(3 * unit * math.sqrt(8 * T * LOG) / EPSILON, rel=1e-12)
+    assert (scale.symbol, scale.where, scale.noise) == ("s", f"t=1..{T}", "laplace")
+    longer = 2 * 1.25 * 0.25 / n if variant == "printed" else 0.0
+    with_alpha = exact_account("Alg:nfw", variant, alpha=Fraction(1, 4), **given)
+    without = exact_account("Alg:nfw", variant, alpha=0, **given)
+    losses = [float(a.notes[0].rpartition("ε0 = ")[2].split()[0]) for a in (with_alpha, without)]
+    assert (losses[0] - losses[1]) * scale.value == pytest.approx(longer, abs=2e-6 * scale.value)
+    releases = T - 1 if variant == "printed" else T
+    assert f"T = {T}, {releases} selections reach the output" in found.notes[0]
+    assert without.profile.delta(0.3) == pytest.approx(kov_delta(F, 0.3, losses[1], releases), rel=1e-3)
+
+
+def test_rounding_of_a_run_only_adds_to_what_a_selection_loses():
+    given = {"n": 512, "T": 9, "J": 6, "noise": "laplace"}
+    exact, run = (
+        account("Alg:nfw", "corrected", Fraction(3, 8), "1e-5", numbers=numbers, **given) for numbers in (EXACT, None)
+    )
+    assert exact.scales == run.scales
+    assert run.profile.upper(Fraction(1, 100)) > exact.profile.upper(Fraction(1, 100)) > 0
+
+
+def test_a_tuned_run_takes_the_step_that_its_noise_is_made_for():
+    target = PrivacyTarget("tight", Fraction(1), Fraction(1, 10**6))
+    at = _Phased(target, 64, region(2, None, 1), Fraction(2), *[Fraction(1)] * 3, None, None, True)
+    K = Ball(128)
+    difference = step_size(K, at.run(K)) - at.eta(K, 0)
+    assert abs(difference.mid) <= difference.rad < Fraction(1, 10**20)
+    assert replace(at, tuned=False).run(K).stretch == 1
+
+
+def test_conditions_name_what_is_missing():
+    def conditions(algorithm, variant, epsilon="0.375", delta="1e-5", **given):
+        return {c.text: c.holds for c in account(algorithm, variant, epsilon, delta, numbers=EXACT, **given).conditions}
+
+    rounds = conditions("alg:polySFW", "corrected", R=3, b=4, n=36)
+    assert rounds == {
+        "b ≥ 2^(R−1) = 4 (here 4), so that every batch has a record": True,
+        "bR² = 36 ≤ n = 36, so that batches are disjoint": True,
+    }
+    assert list(conditions("alg:polySFW", "corrected", R=3, b=3, n=26).values()) == [False, False]
+    steps = conditions("Alg:nfw", "corrected", J=2, n=1000)
+    real = 1000 * EPSILON / (math.log(2) * math.log(1000) * math.sqrt(LOG))
+    assert steps == {
+        "J ≥ 2 (here 2): T divides by ln J": True,
+        f"T = nε/(ln J · ln n · √ln(1/δ)) ≥ 1 (here {real:.4g})": True,
+    }
+    assert account("Alg:nfw", "corrected", "0.375", "1e-5", J=2, n=1000).scales[0].where == f"t=1..{round(real)}"
+    assert list(conditions("Alg:nfw", "corrected", J=1)) == ["J ≥ 2 (here 1): T divides by ln J"]
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gumbel"])
+def test_what_a_record_loses_in_a_round_of_poly_sfw_by_hand(kind):
+    """2D·c_k·P_{k,t}/(m_k·s) at step t ≥ k: the largest sum over the batches, and the largest sum of squares."""
+    b, steps = 50, 8
+    found = exact_account("alg:polySFW", "tight", R=4, b=b, noise=kind, **GENERIC)
+    s = found.scales[-1].value
+    losses = []
+    for k in range(steps):
+        eta = 1 / math.sqrt(k + 1)
+        change = min(7 / 3 * 1.25 / math.sqrt(k), 3.0) if k else 0.0
+        bound = (1 - eta) * change + eta * 1.5 if k else 1.5
+        size = math.ceil(b / (k + 1))
+        losses.append([2 * 1.25 * bound * decay(k, t) / (size * s) for t in range(k, steps)])
+    pure = max(map(sum, losses))
+    rho = max(sum(x * x for x in each) for each in losses) / (8 if kind == "gumbel" else 2)
+    last = found.profile.certified.parts[-1]
+    names = [part.name for part in last.parts]
+    assert names == ["pure DP of the transcript, round of 8", f"zCDP of {kind} noise at the optimal order, round of 8"]
+    for epsilon in (0.1, 0.3):
+        assert float(last.parts[0].upper(epsilon)) == pytest.approx(kov_delta(F, epsilon, pure, 1), rel=1e-8)
+        assert float(last.parts[1].upper(epsilon)) == pytest.approx(zcdp_delta(F, epsilon, rho), rel=1e-6)
 
 
 # ------------------------------------------------------------ dp-accounting against exact results

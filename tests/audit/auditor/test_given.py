@@ -9,7 +9,7 @@ import pytest
 from night import by_day
 from scipy import stats
 
-from audit.auditor.given import LEAST, GivenOutputs, audit_outputs, audit_scores
+from audit.auditor.given import LEAST, LOOKED_AT, GivenOutputs, audit_outputs, audit_scores
 from audit.auditor.targets.sampling import BURN_IN, CHECK, TEST, BlockName, Pair, TargetError
 from audit.auditor.terms.claim import GDP
 
@@ -17,6 +17,15 @@ from audit.auditor.terms.claim import GDP
 def laplace(seed: int, size: int = 3000) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     return rng.laplace(size=size), 1 + rng.laplace(size=size)
+
+
+def test_so_many_labelled_draws_are_allowed_by_the_smaller_side() -> None:
+    def draws(first: int, second: int) -> int:
+        return GivenOutputs(np.zeros(first), np.ones(second), seed=0).draws
+
+    least = 500 - LOOKED_AT
+    assert draws(500, 900) == draws(900, 500) == int(2 * least - 2 * (least * np.log(1e12)) ** 0.5)
+    assert draws(LOOKED_AT, 900) == 0
 
 
 def test_half_of_the_noise_is_seen_and_the_right_noise_is_not() -> None:

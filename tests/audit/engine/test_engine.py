@@ -13,6 +13,7 @@ import pytest
 from audit import engine as fast
 from audit.engine import convex as fast_convex
 from audit.engine import sets as fast_sets
+from audit.engine.arrays import Arrays
 from reference.convex import noisy_frank_wolfe as nfw
 from reference.convex import oracle as alg1
 from reference.convex import phased_sgd as alg2
@@ -28,6 +29,15 @@ from reference.setting.losses_weak import RobustPhaseRetrieval, TanhRegression
 from reference.setting.sets import Box, L2Ball, LpBall, Polytope, Simplex, WholeSpace, l1_ball
 from reference.weakly_convex import proximal_guided as alg6
 from reference.weakly_convex.strongly_convex import Phase
+
+
+def test_arrays_are_numbers_of_binary64() -> None:
+    A, x = Arrays(), np.array([0.25, 2.0])
+    assert A.unit_roundoff == Float64().unit_roundoff == Fraction(1, 2**53)
+    assert (A("1/4"), A(Fraction(3, 8)), A(2)) == (0.25, 0.375, 2)
+    for name in ("sqrt", "exp", "expm1", "log", "log1p", "tanh", "erfc", "gamma"):
+        assert getattr(A, name)(x) == pytest.approx([getattr(Float64(), name)(float(v)) for v in x], rel=1e-12)
+
 
 alg4, alg5 = (importlib.import_module(f"reference.smooth.{name}") for name in ("poly_sfw", "noisy_sfw"))
 

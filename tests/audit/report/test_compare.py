@@ -101,3 +101,9 @@ def test_a_limited_run_says_nothing_of_what_it_saw_in_part() -> None:
     new["results"] = new["results"][:1]
     assert [c.name for c in changes(OLD, new)] == ["lem:x"]
     assert [c.name for c in changes(new, OLD)] == ["lem:x"], "whichever of the two was limited"
+
+
+def test_a_change_is_one_line() -> None:
+    assert str(Change("verdict", "lem:a", "holds", "false")) == "verdict lem:a: holds → false"
+    assert str(Change("check", "x", "", "passed")) == "check x: (none) → passed"
+    assert str(Change("check", "x", "passed", "")) == "check x: passed → (none)"

@@ -90,3 +90,77 @@ def luminance(colour: str) -> float:
 def test_text_can_be_read_on_the_ground(name: str, scheme: int) -> None:
     light, dark = sorted((luminance(colours(scheme)[n]) for n in (name, "ground")), reverse=True)
     assert (light + 0.05) / (dark + 0.05) >= (3 if name == "orange" else 4.5)
+
+
+# ------------------------------------------------------------------------------------------- a small graph by hand
+
+
+USES: dict[str, tuple[str, ...]] = {
+    "a": (),
+    "b": (),
+    "c": ("a", "b"),
+    "d": ("b",),
+    "e": ("c", "a"),
+    "a-very-long-name-of-a-statement": ("d",),
+}
+
+
+def test_columns_are_the_longest_paths_and_rows_lie_beside_their_neighbours() -> None:
+    assert graph.layers(USES) == [["a", "b"], ["c", "d"], ["e", "a-very-long-name-of-a-statement"]]
+    assert graph.layers({}) == []
+    crossed = {"a": (), "b": (), "c": (), "x": ("c",), "y": ("b",), "z": ("a",)}
+    first, second = graph.layers(crossed)
+    assert [first.index({"x": "c", "y": "b", "z": "a"}[id]) for id in second] == [0, 1, 2]
+    uneven = {"a": (), "b": (), "c": (), "d": (), "p": ("d", "c"), "q": ("a",)}
+    assert graph.layers(uneven) == [["a", "b", "c", "d"], ["q", "p"]]
+
+
+def test_nodes_stand_in_columns_that_are_centred() -> None:
+    across, down = graph.WIDTH + graph.ACROSS, graph.HEIGHT + graph.DOWN
+    layout = graph._layout({"a": (), "b": (), "c": (), "x": ("a", "b"), "t": ("x",)})
+    assert layout.spots == {
+        "a": (8, 8),
+        "b": (8, 8 + down),
+        "c": (8, 8 + 2 * down),
+        "x": (8 + across, 8 + down),
+        "t": (8 + 2 * across, 8 + down),
+    }
+    assert (layout.width, layout.height) == (16 + 3 * 150 + 2 * 62, 16 + 3 * 34 + 2 * 10)
+    assert graph._layout({"a": (), "b": (), "x": ("a",)}).spots["x"] == (8 + across, 8 + down // 2)
+
+
+def small(link: str = "") -> dict[str, Node]:
+    made = {id: Node(id, id.upper()[:1], "about", "holds", id == "d", link, id[:1] if link else "") for id in USES}
+    return made | {"e": Node("e", "E", "about", "false", slug="e" if link else "")}
+
+
+def test_a_line_leads_from_the_right_of_what_is_used_to_the_left_of_what_uses_it() -> None:
+    drawn = str(graph._edge((8, 8), (220, 52), small("#")["c"], small("#")["a"]))
+    assert drawn == '<path d="M158 25C189 25 189 69 220 69" class="edge" data-ends="c a"></path>'
+    near = str(graph._edge((8, 8), (170, 8), small()["c"], small()["a"]))
+    assert near == '<path d="M158 25C182 25 146 25 170 25" class="edge"></path>'
+
+
+def test_a_node_has_its_name_its_id_and_its_place() -> None:
+    assert str(graph._node(small()["d"], (8, 50))) == (
+        '<g class="node g-holds"><title>D (d): about</title><rect x="8" y="50" width="150" height="34" rx="17"></rect>'
+        '<text x="83" y="65" text-anchor="middle" class="name">D</text>'
+        '<text x="83" y="78" text-anchor="middle" class="id">d</text></g>'
+    )
+    long = str(graph._node(small("#x")["a-very-long-name-of-a-statement"], (8, 50)))
+    assert long.startswith('<a href="#x" data-node="a" class="node g-holds">')
+    assert 'class="id">a-very-long-name-of-a-st…</text>' in long
+    exact = Node("i" * 25, "I", "", "holds")
+    assert f'class="id">{"i" * 25}</text>' in str(graph._node(exact, (0, 0)))
+    assert 'rx="5"' in long
+
+
+def test_the_legend_has_a_row_for_each_that_does_not_fit_beside_the_others() -> None:
+    drawn = graph.document(load(), nodes() | {id: nodes("false")[id] for id in list(nodes())[:1]})
+    uses = graph.edges(load())
+    plain = graph._layout(uses)
+    assert f'viewBox="0 0 {plain.width} {plain.height + graph.LEGEND}"' in drawn
+    boxes = re.findall(r'<rect x="(\d+)" y="(\d+)" width="18" height="14" rx="3">', drawn)
+    assert boxes == [("8", str(plain.height)), (str(8 + graph.WIDTH + graph.ACROSS), str(plain.height))]
+    texts = re.findall(r'<text x="(\d+)" y="(\d+)" class="name">', drawn)
+    assert texts == [(str(int(x) + 26), str(int(y) + 11)) for x, y in boxes]

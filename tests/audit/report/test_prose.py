@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -120,3 +123,19 @@ def test_a_title_begins_with_a_capital_unless_a_symbol_does() -> None:
     assert capital("a display lacks 1/n") == "A display lacks 1/n"
     for symbol in ("p̄ = max{p, 1}", "nd ≥ ρD", "b = n/log²n", "log d vanishes", "u* is", "n/R is", "ℓ_q is"):
         assert capital(symbol) == symbol
+
+
+TYPESET = Path(__file__).with_name("typeset.json")
+"""Texts, and their markup to the last attribute: `python tests/audit/report/test_prose.py` typesets them anew."""
+
+
+@pytest.mark.parametrize(("text", "markup"), json.loads(TYPESET.read_text(encoding="utf-8")).items())
+def test_a_text_is_typeset_as_it_was(text: str, markup: str) -> None:
+    assert formula(text) == markup
+
+
+if __name__ == "__main__":
+    texts = json.loads(TYPESET.read_text(encoding="utf-8"))
+    made = {text: str(formula(text)) for text in texts}
+    TYPESET.write_text(json.dumps(made, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    sys.stdout.write(f"{TYPESET}\n")

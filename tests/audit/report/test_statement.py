@@ -94,3 +94,8 @@ def test_a_check_is_found_with_its_sentence_without_being_loaded() -> None:
 @pytest.mark.parametrize("name", ["", "nowhere.check", "../x.y", "defects.E9_9"])
 def test_a_strange_name_leads_nowhere(name: str) -> None:
     assert code.check_source(name) is None
+
+
+def test_of_a_long_stretch_of_equal_lines_the_ends_are_shown() -> None:
+    assert code._folded("12345") == list("12345")
+    assert code._folded("123456") == ["1", "2", "    ⋮ 2 equal lines", "5", "6"]

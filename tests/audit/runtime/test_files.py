@@ -39,3 +39,14 @@ def test_a_link_where_the_text_is_prepared_is_not_followed(tmp_path: Path) -> No
     write_atomically(file, "ours")
     assert (file.read_text(), other.read_text()) == ("ours", "theirs")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "other"]
+
+
+def test_a_file_is_read_whole_up_to_the_largest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert files.LARGEST == 268_435_456  # 256 MB
+    file = tmp_path / "x.json"
+    file.write_text("12345", encoding="utf-8")
+    monkeypatch.setattr(files, "LARGEST", 5)
+    assert files.read_text(file, "--data x") == "12345"
+    monkeypatch.setattr(files, "LARGEST", 4)
+    with pytest.raises(files.InputError, match="--data x: larger than 0 MB; give a smaller file"):
+        files.read_text(file, "--data x")

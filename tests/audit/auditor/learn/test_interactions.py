@@ -4,14 +4,104 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from audit.auditor.api import audit_dp
+from audit.auditor.learn import interactions as module
 from audit.auditor.learn.interactions import Bit, Combinations, Product, Residuals, Source, Within
 from audit.auditor.learn.normal import NormalScores, ScoreTables
 from audit.auditor.learn.scores import Score
 from audit.auditor.terms.outputs import tabulate
 
 ROWS = 8000
+
+
+# ------------------------------------------------------------------------------------------- columns by hand
+
+
+def test_columns_of_each_kind() -> None:
+    table = tabulate(np.array([[5.0, -1.0, 1.0], [2.0, 2.0, 2.0], [np.nan, 3.0, 1.0], [2.0**63, 0.5, 1.0]]))
+    assert Source(1).read(table.numbers).tolist() == [-1.0, 2.0, 3.0, 0.5]
+    first, second = (Source(0, bit).read(table.numbers) for bit in (0, 1))
+    assert first[:2].tolist() == [1.0, 0.0]
+    assert second[:2].tolist() == [0.0, 1.0]
+    assert np.isnan(first[2:]).all()
+    assert Bit(Source(0, 2)).column(table)[:2].tolist() == [1.0, 0.0]
+    maps = (NormalScores(np.array([-4.0, 4.0]), np.array([-4.0, 4.0])),) * 2
+    product = Product((Source(1), Source(2)), maps, signs=False)
+    assert product.column(table).tolist() == [-1.0, 4.0, 3.0, 0.5]
+    assert Product((Source(1), Source(2)), maps, signs=True).column(table).tolist() == [-1.0, 1.0, 1.0, 1.0]
+    inside = Within(1, 2, 1.0, False).column(table)
+    assert inside[[0, 2, 3]].tolist() == [-1.0, 3.0, 0.5]
+    assert np.isnan(inside[1])
+    words = tabulate([["a", 1.0], ["b", 2.0]])
+    code = float(words.token_matrix()[0, 0])
+    assert Within(1, 0, code, True).column(words)[0] == 1.0
+    assert np.isnan(Within(1, 0, code, True).column(words)[1])
+    both = Combinations((Bit(Source(0, 0)), Within(1, 2, 1.0, False))).table(table)
+    assert both.numbers.shape == (4, 2)
+    assert both.keys is table.keys
+    assert Combinations().table(table).numbers.shape == (4, 0)
+
+
+def test_residuals_are_measured_in_their_standard_deviations() -> None:
+    left = Residuals.of(np.array([1, 0, 1]), np.array([0.5, 0.2, 0.9]))
+    assert left.values == pytest.approx([0.5, -0.2, 0.1])
+    assert left.variances == pytest.approx([0.25, 0.16, 0.09])
+    columns = np.array([[1.0, 0.0], [2.0, 0.0], [-1.0, 0.0]])
+    expected = (0.5 - 0.4 - 0.1) / np.sqrt(0.25 + 4 * 0.16 + 0.09)
+    assert left.scores(columns) == pytest.approx([expected, 0.0], abs=1e-12)
+    assert left.take(slice(1, 3)).values == pytest.approx([-0.2, 0.1])
+
+
+def test_the_threshold_is_for_the_largest_of_many_on_both_sides() -> None:
+    for candidates in (1, 40, 10_000):
+        chance = 2 * candidates * stats.norm.sf(module._threshold(candidates))
+        assert chance == pytest.approx(module.DOUBT)
+    assert module._threshold(0) == module._threshold(1)
+    scores = np.array([0.0, -9.0, 5.0, 2.0, *[6.0] * 60])
+    best = module._best(scores, len(scores))
+    assert best[0] == 1
+    assert len(best) == min(61, module.MOST)
+    assert 3 not in best
+    assert module._best(np.zeros(3), 3).tolist() == []
+
+
+def test_bits_are_those_of_long_integers() -> None:
+    rng = np.random.default_rng(0)
+    long = rng.integers(0, 2**20, 50).astype(float)
+    long[0] = 2.0**20 - 1
+    table = tabulate(np.column_stack([long, rng.integers(0, 3, 50), rng.normal(size=50)]))
+    assert module._bit_sources(table) == [Source(0, bit) for bit in range(20)]
+    assert module._bit_sources(tabulate(long[:7])) == []
+    assert module._bit_sources(tabulate(np.where(long == long[0], 2.0**53, long))) == []
+
+
+def test_columns_are_centred_and_what_is_no_number_is_the_mean() -> None:
+    columns = np.array([[1.0, np.nan], [3.0, np.nan], [np.nan, np.nan]])
+    assert module._centred(columns).tolist() == [[-1.0, 0.0], [1.0, 0.0], [0.0, 0.0]]
+
+
+def test_products_are_scored_pair_by_pair_and_triple_by_triple() -> None:
+    rng = np.random.default_rng(1)
+    z = rng.normal(size=(400, 4))
+    labels = (z[:, 0] * z[:, 2] + z[:, 0] * z[:, 1] * z[:, 3] + 0.1 * rng.normal(size=400) > 0).astype(int)
+    left = Residuals.of(labels, np.full(400, 0.5))
+    found = {factors: score for score, factors in module._telling_products(z, left)}
+    assert {(0, 2), (0, 1, 3)} <= found.keys()
+    for factors, score in found.items():
+        column = np.prod(z[:, factors], axis=1)
+        assert score == pytest.approx(float(left.scores(column[:, None])[0]), rel=1e-4)
+    assert all(len(factors) == 2 for _, factors in module._telling_products(z[:, [0, 2]], left))
+
+
+def test_categories_are_words_and_leaves_of_few_numbers() -> None:
+    rows = [["a" if i % 3 else "b", float(i % 4), float(i), 1.0] for i in range(120)]
+    found = list(module._levels(tabulate(rows)))
+    assert [(leaf, token) for leaf, _, token, _ in found] == [(0, True)] * 2 + [(1, False)] * 4
+    assert found[0][3].sum() == 80  # the commoner first
+    assert found[1][3].sum() == 40
+    assert sorted(level for _, level, token, _ in found if not token) == [0.0, 1.0, 2.0, 3.0]
 
 
 def labelled(seed: int) -> tuple[np.random.Generator, np.ndarray]:

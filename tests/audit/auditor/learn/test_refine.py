@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy import special
 from audit.auditor import api
 from audit.auditor.api import audit_dp
 from audit.auditor.learn import refine as refining
+from audit.auditor.learn.logistic import LogisticFit
 from audit.auditor.learn.refine import HELD_OUT, refine
 from audit.auditor.learn.scores import Score
 from audit.auditor.targets import run as run_module
@@ -20,6 +22,42 @@ from audit.auditor.targets.sampling import BURN_IN, TEST, BlockName, draw_block
 from audit.auditor.terms.outputs import Table, tabulate
 from audit.auditor.test import budget
 from audit.auditor.test import draws as draws_module
+
+
+@dataclass(frozen=True)
+class Old:
+    """What a step of Newton's method asks of the score that it starts from."""
+
+    fit: LogisticFit
+    scaled_penalty: Any
+    fixed_penalty: Any
+    strength: float
+
+
+def test_a_step_from_sums_is_newtons_at_the_likeliest_strength() -> None:
+    """Weights, covariance, evidence and choice against matrices written out."""
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(8, 3))
+    weights, gradient, hessian = np.array([0.2, -0.1, 0.4]), np.array([3.0, -1.0, 2.0]), 20 * root.T @ root
+    old = Old(LogisticFit(weights, np.eye(3), 0.0), np.array([0.01, 1.0, 2.0]), np.array([0.0, 0.0, 3.0]), 0.7)
+    sums = refining._Sums(old)  # type: ignore[arg-type]
+    sums.gradient, sums.hessian = gradient, hessian
+    found = sums.score()
+    made = []
+    for strength in (*refining.STRENGTHS, 0.7):
+        penalty = old.scaled_penalty * strength + old.fixed_penalty
+        full = hessian + np.diag(penalty) + (1e-9 + 1e-6 * hessian.diagonal().max()) * np.eye(3)
+        moved = np.linalg.solve(full, gradient + penalty * weights)
+        new = weights - moved
+        loss = -gradient @ moved + moved @ hessian @ moved / 2 + penalty @ new**2 / 2
+        evidence = np.log(penalty).sum() / 2 - np.linalg.slogdet(full)[1] / 2 - loss
+        made.append((evidence, strength, new, np.linalg.inv(full)))
+    best = max(made, key=lambda item: item[:2])
+    assert found.strength == best[1]
+    assert found.fit.weights == pytest.approx(best[2])
+    assert found.fit.covariance == pytest.approx(best[3])
+    assert found.fit.evidence == pytest.approx(best[0])
+
 
 EPSILON = 0.15
 FIRST, MORE, BLOCK = 4000, 200_000, 10_000

@@ -9,7 +9,7 @@ import pytest
 from scipy import special
 
 from audit.auditor.learn.features import Encoder, with_summaries
-from audit.auditor.learn.scores import Cells, Score, learn_first
+from audit.auditor.learn.scores import Cells, Score, chunks, learn_first
 from audit.auditor.learn.wide import Reducer
 from audit.auditor.terms import outputs
 
@@ -20,6 +20,12 @@ def _gaussian(rows: int, width: int, shift: float, seed: int) -> tuple[outputs.T
     x = rng.normal(size=(rows, width))
     x[:, 0] += shift * labels
     return outputs.tabulate(x), labels
+
+
+def test_rows_come_in_chunks_that_leave_none_out() -> None:
+    assert list(chunks(5, 2)) == [slice(0, 2), slice(2, 4), slice(4, 5)]
+    assert list(chunks(0, 2)) == []
+    assert list(chunks(5000)) == [slice(0, 4096), slice(4096, 5000)]
 
 
 def test_a_wide_score_is_not_sure_of_what_it_memorised() -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from itertools import pairwise
 
-from audit.auditor.learn.windows import Windows
+import numpy as np
+import pytest
+
+from audit.auditor.learn import windows as module
+from audit.auditor.learn.windows import Window, Windows
 from audit.auditor.terms.outputs import tabulate
 
 ROWS = 10_000
@@ -12,6 +17,77 @@ ROWS = 10_000
 
 def scan(x: np.ndarray, labels: np.ndarray) -> Windows:
     return Windows.find(tabulate(x), labels, np.full(len(labels), 0.5))
+
+
+def test_windows_are_half_open_and_in_the_order_of_their_columns():
+    table = tabulate(np.array([[0.0, 5.0], [1.0, 6.0], [2.0, 7.0]]))
+    windows = Windows((Window(1, 6.0, np.inf), Window(0, 0.0, 1.0), Window(1, -np.inf, 5.5)))
+    assert windows.columns(table).tolist() == [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
+    assert windows.leaves == [0, 1]
+    assert Windows().columns(table).shape == (3, 0)
+
+
+def test_runs_of_cells_are_of_all_lengths_up_to_a_half():
+    lows, highs = module._runs(12)
+    runs = set(zip(lows.tolist(), highs.tolist(), strict=True))
+    assert {high - low for low, high in runs} == {1, 2, 3, 4, 6}
+    for size in (1, 2, 3, 4, 6):
+        assert {(i, i + size) for i in range(13 - size)} <= runs
+    lows, highs = module._runs(40)
+    sixteen = sorted(low for low, high in zip(lows.tolist(), highs.tolist(), strict=True) if high - low == 16)
+    assert sorted(set(sixteen)) == [0, 4, 8, 12, 16, 20, 24]
+    assert highs.max() == 40
+
+
+def test_cells_begin_where_new_numbers_do():
+    assert module._starts(np.arange(60.0)).tolist() == list(range(0, 60, 6))
+    assert module._starts(np.repeat([0.0, 1.0, 2.0], 20)).tolist() == [0, 20, 40]
+    assert len(module._starts(np.arange(30_000.0))) == 4096
+
+
+def test_the_log_ratio_is_that_of_two_coins():
+    n, k, m = np.array([10.0, 10.0, 4.0]), np.array([7.0, 10.0, 0.0]), np.array([5.0, 5.0, 1.0])
+    expected = [7 * math.log(1.4) + 3 * math.log(0.6), 10 * math.log(2), 4 * math.log(4 / 3)]
+    assert module._log_ratio(n, k, m) == pytest.approx(expected)
+
+
+def test_strips_stop_short_of_where_the_labels_turn_at_both_ends():
+    """Sixty of the lowest of a thousand draws have label 1 alone; the other end is the same, seen in a mirror."""
+    x, labels = np.arange(1000.0), np.arange(1000) % 2
+    labels[:60] = 1
+    sums = [np.concatenate([[0.0], np.cumsum(w)]) for w in (labels, np.full(1000, 0.5))]
+    sizes = sorted({int(4 * (250 / 4) ** (i / 47) * (1 + 1e-12)) for i in range(48)})
+    ratios = {n: _coin_ratio(n, int(labels[:n].sum())) for n in sizes}
+    best = max(sizes, key=lambda n: ratios[n])
+    found = module._strips(x, sums, 1)
+    assert [high for _, high in found] == [best // 2, best - math.ceil(math.log1p(best))]
+    assert [r for r, _ in found] == pytest.approx([ratios[best]] * 2)
+    assert module._strips(x, sums, int(math.exp(ratios[best]) / (4 * 48 / 0.1)) + 1) == []
+    mirrored = [w.low for _, w in module._scan(3, -x, labels, np.full(1000, 0.5), 1) if np.isinf(w.high)][:2]
+    assert mirrored == [np.nextafter(-high, np.inf) for _, high in found]
+    assert module._scan(0, x[:23], labels[:23], np.full(23, 0.5), 1) == []
+    odd = np.where(np.arange(1000) % 3 == 0, np.nan, x)
+    assert module._scan(0, odd, labels, np.full(1000, 0.5), 1) != []
+
+
+def _coin_ratio(n, k):
+    """n·KL(k/n ‖ 1/2)."""
+    return sum(a * math.log(2 * a / n) for a in (k, n - k) if a)
+
+
+def test_inner_windows_do_not_overlap_and_are_few():
+    x = np.arange(6000.0)
+    labels = (np.arange(6000) % 2).astype(float)
+    for at in range(500, 6000, 1000):
+        labels[at : at + 200] = 1.0
+    sums = [np.concatenate([[0.0], np.cumsum(w)]) for w in (labels, np.full(6000, 0.5))]
+    found = module._inner(x, sums, 1)
+    assert len(found) == module.A_LEAF == 4
+    assert [r for r, _, _ in found] == sorted((r for r, _, _ in found), reverse=True)
+    places = sorted((low, high) for _, low, high in found)
+    assert all(a[1] <= b[0] for a, b in pairwise(places))
+    assert all(min(abs(low - at) for at in range(500, 6000, 1000)) < 60 for low, _ in places)
+    assert module._inner(x[:12], [s[:13] for s in sums], 1) == []
 
 
 def test_a_rare_place():

@@ -85,6 +85,93 @@ def test_each_way_of_drawing_is_seen_once_with_location_scale_and_line(name: str
     assert call.site.startswith("test_recorder.py:")
 
 
+def test_between_runs_draws_are_ordinary_numbers() -> None:
+    with Recorder() as recorder:
+        for draw in (
+            lambda: np.random.laplace(),
+            lambda: random.gauss(0, 1),
+            lambda: st.norm.rvs(),
+            lambda: np.random.default_rng(1).normal(),
+            lambda: random.choice([1.0, 2.0]),
+        ):
+            assert type(draw()) in (float, np.float64)
+        assert not recorder.listening
+        seen = recorder.record(lambda: recorder.listening)
+        assert seen.output is True
+        with recorder.quietly():
+            assert recorder.record(lambda: float(np.random.laplace())).calls == []
+    assert recorder.record(lambda: np.random.laplace()).calls == []
+
+
+def test_what_cannot_be_parsed_is_unknown_noise() -> None:
+    trace = recorded(lambda: [np.random.normal(loc=0.0, scale=1.0, size=(2,)), random.expovariate(2.0)])
+    assert [(c.distribution, c.shape) for c in trace.calls] == [("normal", (2,)), ("exponential", ())]
+    zero = recorded(lambda: random.expovariate(0.0))
+    assert zero.error == "ZeroDivisionError"
+    assert zero.calls == []
+
+
+def test_calls_are_told_in_one_line() -> None:
+    (call,) = recorded(lambda: np.random.normal(np.zeros(2), 1.23456)).calls
+    assert str(call).startswith("numpy.random.normal: normal(loc=array(2,), scale=1.235) at test_recorder.py:")
+    assert (call.additive, call.chance, call.hidden, call.has_location) == (True, False, True, False)
+    (coin,) = recorded(lambda: np.random.randint(0, 2)).calls
+    assert (coin.additive, coin.chance, coin.hidden) == (False, True, True)
+    (around,) = recorded(lambda: np.random.laplace(3.0, 1.0)).calls
+    assert (around.hidden, around.has_location) == (False, True)
+
+
+def test_a_draw_that_seeds_a_generator_is_no_chance_of_its_own() -> None:
+    (seed, draw) = recorded(lambda: np.random.default_rng(np.random.randint(0, 2**31)).laplace()).calls
+    assert (seed.feeds, seed.chance, draw.feeds) == (True, False, False)
+    (other, _) = recorded(lambda: (np.random.randint(0, 9), np.random.default_rng(77).laplace())).calls
+    assert not other.feeds
+
+
+def test_a_tilted_run_moves_its_noise_and_keeps_its_choices() -> None:
+    def run() -> Any:
+        return np.random.permutation(5), np.random.laplace(0.0, 2.0) + 1.0, np.random.normal(0.0, 3.0, 2) + 1.0
+
+    with Recorder((run,)) as recorder:
+        script = recorder.record(run)
+        np.random.seed(7)
+        still = recorder.tilt(run, script, {})
+        np.random.seed(7)
+        moved = recorder.tilt(run, script, {1: 0.5, 2: np.array([1.0, -1.0])})
+    assert np.array_equal(moved.output[0], script.output[0])
+    assert moved.output[1] - still.output[1] == pytest.approx(1.0)
+    assert moved.output[2] - still.output[2] == pytest.approx([3.0, -3.0])
+    assert still.output[1] != script.output[1]
+    assert moved.diverged is None
+
+
+def test_a_draw_on_another_scale_is_dealt_out_on_that_scale() -> None:
+    def run(loc: float, scale: float) -> Any:
+        return lambda: float(np.random.laplace(loc, scale))
+
+    with Recorder() as recorder:
+        first = recorder.record(run(1.0, 2.0))
+        again, moved, none = (recorder.replay(run(*given), first) for given in ((1.0, 6.0), (5.0, 2.0), (1.0, 0.0)))
+    assert again.output - 1.0 == pytest.approx(3 * (first.output - 1.0))
+    assert moved.output == first.output  # the recorded sum
+    assert none.output == 1.0
+
+
+def test_a_single_argument_of_scipy_is_a_location() -> None:
+    cases = [
+        (lambda: st.norm.rvs(4.0), False),
+        (lambda: st.norm.rvs(4.0, 2.0), True),
+        (lambda: st.norm.rvs(scale=2.0), True),
+        (lambda: st.norm.rvs(loc=4.0), False),
+        (lambda: st.norm.rvs(), True),
+        (lambda: st.norm.rvs(0.0), True),
+    ]
+    assert [recorded(run).calls[0].named_scale for run, _ in cases] == [named for _, named in cases]
+    named = {"expon": "exponential", "gumbel_r": "gumbel", "cauchy": "cauchy"}
+    for name, distribution in named.items():
+        assert recorded(lambda name=name: getattr(st, name).rvs()).calls[0].distribution == distribution  # type: ignore[misc]
+
+
 def test_generators_in_closures_and_objects_are_seen() -> None:
     hidden = np.random.default_rng(5)
 

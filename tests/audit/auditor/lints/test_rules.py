@@ -11,7 +11,8 @@ import pytest
 
 from audit.auditor.lints import replay
 from audit.auditor.lints import rules as lints
-from audit.auditor.lints.recorder import DOUBLE, SINGLE, NoiseCall, RecordedRun
+from audit.auditor.lints.recorder import DOUBLE, SINGLE, Addition, NoiseCall, RecordedRun
+from audit.auditor.lints.replay import ComparedSum, Replayed
 from audit.auditor.lints.rules import (
     Inspection,
     _chance_of_repeats,
@@ -32,6 +33,250 @@ LOOKED_AT = [s for s in SPECIMENS.values() if s.kinds]
 
 def kinds(inspection: Inspection) -> set[str]:
     return {f.kind for f in inspection.findings} - REMARKS
+
+
+# -------------------------------------------------------------------------------------- rules on runs by hand
+
+
+def drawn(index: int = 0, distribution: str = "laplace", loc: Any = 0.0, scale: Any = 2.0, **more: Any) -> NoiseCall:
+    """A draw that was added once."""
+    given = {"value": 0.5 + index, "additions": 1, "site": "here", "named": True} | more
+    named, site = given.pop("named"), given.pop("site")
+    return NoiseCall(index, "numpy", distribution, distribution, loc, scale, named, site, (), **given)
+
+
+def outputs(*values: Any, calls: tuple[NoiseCall, ...] = ()) -> list[RecordedRun]:
+    """Runs with these outputs."""
+    return [RecordedRun(list(calls), output=value) for value in values]
+
+
+CLAIM = Epsilon(1.0)
+CALLS = 24
+
+
+def test_significance_is_a_matter_of_calls_and_of_the_claim() -> None:
+    """At ε = 1 the chance of a call is e/(1 + e): to the power of 2K it is under 1e-6 from K = 23 on."""
+    assert [significant(CLAIM, calls) for calls in (22, 23)] == [False, True]
+    assert significant(Epsilon(0.0), 10)
+    assert not significant(Epsilon(0.0), 9)
+    assert significant(Epsilon(0.0, 0.5), 25)  # s = 3/4: 2K ln(4/3) ≥ 6 ln 10 from K = 24.01 on
+    assert not significant(Epsilon(0.0, 0.5), 24)
+    assert [enough_calls(Epsilon(e)) for e in (0.0, 1.0, 2.0, 2.1, 2.2, 800.0)] == [24, 24, 55, 60, 24, 24]
+
+
+def test_outputs_that_never_vary() -> None:
+    (found,) = lints._outputs((outputs(*[1.0] * CALLS), outputs(*[2.0] * CALLS)), CLAIM)
+    assert (found.kind, found.details) == ("deterministic", {"contradicts": True})
+    assert found.message == "the outputs never varied in 24 calls a side, and they differ between the datasets"
+    (same,) = lints._outputs((outputs(*[1.0] * CALLS), outputs(*[1.0] * CALLS)), CLAIM)
+    assert (same.message, same.details["contradicts"]) == (
+        "the outputs never varied in 24 calls a side, on both datasets",
+        False,
+    )
+    noisy = outputs(*[1.0] * CALLS, calls=(drawn(),))
+    assert lints._outputs((noisy, noisy), CLAIM) == []
+    assert lints._outputs((noisy, outputs(*[2.0] * CALLS)), CLAIM)[0].details["contradicts"]
+    few = outputs(*[1.0] * 20), outputs(*[2.0] * 20)
+    assert lints._outputs(few, CLAIM) == []
+    assert lints._outputs((outputs(*[1.0] * 23), outputs(*[1.0] * 23)), CLAIM) == []
+
+
+def test_shapes_and_exceptions_that_tell_the_side() -> None:
+    long, short = outputs(*[[1.0, float(i)] for i in range(CALLS)]), outputs(*[[float(i)] for i in range(CALLS)])
+    (found,) = lints._outputs((long, short), CLAIM)
+    assert found.kind == "shape-depends-on-data"
+    assert (
+        found.message == "always a list of 2 values on the dataset, a list of 1 values on the neighbour (24 calls each)"
+    )
+    assert lints._outputs((long[:5], short[:5]), CLAIM) == []
+    fixed = outputs(*[[1.0, 2.0]] * 5), outputs(*[[1.0]] * 5)
+    assert lints._outputs(fixed, CLAIM)[0].kind == "shape-depends-on-data"  # nothing was drawn: no chance
+    raising = [RecordedRun(error="KeyError") for _ in range(CALLS)]
+    (one_sided,) = lints._outputs((raising, short), CLAIM)
+    assert (one_sided.kind, one_sided.details) == ("one-sided-exceptions", {"dataset": 24, "neighbour": 0})
+    assert one_sided.message == "exceptions on one side only: 24 of 24 calls on the dataset, 0 on the neighbour"
+    other = [RecordedRun(error="ValueError") for _ in range(CALLS)]
+    (kinds_of_it,) = lints._outputs((raising, other), CLAIM)
+    assert kinds_of_it.message.startswith("always KeyError raised on the dataset, ValueError raised on the neighbour")
+
+
+def test_entries_that_never_vary() -> None:
+    sides = [[[side, float(i), 5.0, "a"] for i in range(CALLS)] for side in (1.0, 2.0)]
+    (found,) = lints._outputs((outputs(*sides[0]), outputs(*sides[1])), CLAIM)
+    assert (found.kind, found.details) == ("unnoised-output", {"positions": [0]})
+    assert "output[0] had one value on the dataset and another on the neighbour, in 24 calls each" in found.message
+    assert lints._outputs((outputs(*sides[0][:20]), outputs(*sides[1][:20])), CLAIM) == []
+    words = [[[float(i), word] for i in range(CALLS)] for word in ("a", "b")]
+    assert lints._outputs((outputs(*words[0]), outputs(*words[1])), CLAIM)[0].details == {"positions": [1]}
+
+
+def test_parts_that_cannot_be_read_are_told_once_a_type() -> None:
+    found = lints._unread((outputs([object(), 1.0, object()]), outputs([1.0])))
+    assert [f.details for f in found] == [{"types": ["object"]}]
+    assert lints._unread((outputs(1.0), outputs("a"))) == []
+
+
+def seeded(seeds: list[Any], values: list[float], additions: int = 1) -> Any:
+    runs = [
+        RecordedRun([drawn(value=v, additions=additions)], seeds=[("numpy.random.seed", s)])
+        for s, v in zip(seeds, values, strict=True)
+    ]
+    return runs[: len(runs) // 2], runs[len(runs) // 2 :]
+
+
+def test_seeds_inside_a_call() -> None:
+    apart = [0.1 * i for i in range(8)]
+    (found,) = lints._seeds(seeded([7] * 8, [0.5] * 8))
+    assert (found.kind, found.details) == ("reseeded", {"seeds": [7]})
+    assert found.message == (
+        "noise repeats from call to call: the draw at here came out the same in different calls;"
+        " numpy.random.seed is called inside the mechanism, with the constant 7"
+    )
+    (small,) = lints._seeds(seeded([*range(65_528, 65_536)], apart))
+    assert small.message == (
+        "noise repeats from call to call; numpy.random.seed is called inside the mechanism, with 8 different seeds in"
+        " 8 calls, all below 65536"
+    )
+    assert len(small.details["seeds"]) == 8
+    assert lints._seeds(seeded([*range(65_529, 65_537)], apart)) == []
+    assert lints._seeds(seeded([None, *range(7)], apart)) == []  # seven seeds say nothing
+    assert len(lints._seeds(seeded(list(range(10)), [*apart, 5.0, 6.0]))[0].details["seeds"]) == 8
+    silent = [RecordedRun(seeds=[("s", i)]) for i in range(8)]
+    assert lints._seeds((silent, [])) == []
+
+
+def test_noise_that_repeats_must_have_been_added() -> None:
+    assert _repeated_noise([*seeded([None] * 2, [0.5, 0.5])[0], *seeded([None] * 2, [0.5, 0.5])[1]]) == "here"
+    hidden = seeded([None] * 2, [0.5, 0.5], additions=0)
+    assert _repeated_noise([*hidden[0], *hidden[1]]) is None
+    same_run = RecordedRun([drawn(0, value=0.5), drawn(1, value=0.5)])
+    assert _repeated_noise([same_run]) is None
+    vector = [RecordedRun([drawn(value=np.array([0.5, 1.5]), rounding=SINGLE)]) for _ in range(2)]
+    assert _repeated_noise(vector) == "here"
+    elsewhere = [RecordedRun([drawn(value=0.5, site=site)]) for site in ("here", "there")]
+    assert _repeated_noise(elsewhere) is None
+
+
+def test_numbers_that_repeat_on_one_side_only() -> None:
+    rng = np.random.default_rng(0)
+    apart = rng.normal(size=20).tolist()
+    twice = [*apart[:5], *apart[:5], -9.5, 9.5]
+    other = rng.normal(size=12).tolist()
+    (found,) = lints._repeated_floats((outputs(*twice), outputs(*other)))
+    assert (found.kind, found.details["position"]) == ("repeated-floats", 0)
+    assert found.details["values"] == 5
+    assert found.message.startswith("output repeats to the last digit (5 values, one is ")
+    assert lints._repeated_floats((outputs(*apart), outputs(*other))) == []
+    assert lints._repeated_floats((outputs(*twice), outputs(*twice))) == []  # on both datasets: no noise at all
+    whole = [float(round(x * 10)) for x in twice]
+    assert lints._repeated_floats((outputs(*whole), outputs(*other))) == []
+    for call in (drawn(0, "choice"), drawn(0, additions=0)):
+        assert lints._repeated_floats((outputs(*twice, calls=(call,)), outputs(*other))) == []
+    assert lints._repeated_floats((outputs(*twice, calls=(drawn(),)), outputs(*other))) != []
+    clipped = [-9.0, -9.0, -9.0, *apart, 9.5, 9.5]
+    assert lints._repeated_floats((outputs(*[x + 0.25 for x in clipped]), outputs(*other))) == []
+    second = lints._repeated_floats((outputs(*[[1.0, x] for x in twice]), outputs(*[[1.0, x] for x in other])))
+    assert second[0].details["position"] == 1
+
+
+def test_the_grid_of_a_number() -> None:
+    assert [_grid(x) for x in (0.5, 0.75, 1.25, 0.1, 2.0, 1e-3)] == [0.5, 0.25, 0.25, 0.1, 1.0, 1e-3]
+
+
+def test_a_location_in_the_place_of_a_scale() -> None:
+    wrong = drawn(loc=4.0, scale=1.0, named=False)
+    (found,) = lints._locations((outputs(1.0, calls=(wrong,)), outputs(1.0, calls=(wrong,))))
+    assert (found.kind, found.details) == ("scale-as-loc", {"site": "here"})
+    for other in (drawn(loc=5.0, named=False), drawn(loc=4.0, site="there"), drawn(loc=np.array([4.0]))):
+        assert lints._locations((outputs(1.0, calls=(wrong,)), outputs(1.0, calls=(other,)))) == []
+    for right in (drawn(loc=4.0), drawn(named=False)):
+        assert lints._locations((outputs(1.0, calls=(right,)), outputs(1.0, calls=(right,)))) == []
+
+
+def test_noise_on_one_side_only() -> None:
+    quiet, noisy = outputs(*[1.0] * CALLS), outputs(*[1.0] * CALLS, calls=(drawn(),))
+    (found,) = lints._one_sided((noisy, quiet), CLAIM)
+    assert (found.kind, found.message) == ("one-sided-noise", "the noise at here is drawn on the dataset only")
+    assert lints._one_sided((quiet, noisy), CLAIM)[0].message.endswith("on the neighbour only")
+    assert lints._one_sided((noisy, noisy), CLAIM) == []
+    assert lints._one_sided((noisy[:22], quiet[:22]), CLAIM) == []
+    assert lints._one_sided(([*noisy[1:], quiet[0]], quiet), CLAIM) == []
+    assert lints._one_sided((noisy, [*quiet[1:], noisy[0]]), CLAIM) == []
+    twice = outputs(*[1.0] * CALLS, calls=(drawn(0), drawn(1)))
+    assert len(lints._one_sided((twice, quiet), CLAIM)) == 1
+
+
+def test_a_mechanism_without_data() -> None:
+    def runs(count: int = 8, call: NoiseCall | None = None, second: Any = None, *sums: ComparedSum) -> list[Replayed]:
+        first = [RecordedRun([call or drawn()], output=float(i)) for i in range(count)]
+        return [
+            Replayed(run, RecordedRun(output=run.output if second is None else second), list(sums)) for run in first
+        ]
+
+    (found,) = lints._no_effect(runs())
+    assert found.kind == "data-independent"
+    assert found.message.endswith("gave equal outputs and quantities, 8 times of 8")
+    assert lints._no_effect(runs(7)) == []
+    assert lints._no_effect(runs(8, None, 5.0)) == []
+    assert lints._no_effect(runs(8, drawn(0, "uniform"))) == []
+    assert lints._no_effect(runs(8, drawn(opaque=True))) == []
+    assert lints._no_effect(runs(8, None, None, ComparedSum(drawn(), 1.0, 2.0, 2.0, ()))) == []
+    assert lints._no_effect(runs(8, None, None, ComparedSum(drawn(), 0.0, 2.0, 3.0, ()))) == []
+    assert lints._no_effect([*runs(8), *runs(1)]) == []  # an output that came twice
+
+
+def with_scale(scale: Any, site: str = "here", **more: Any) -> RecordedRun:
+    call = drawn(0, scale=scale, site=site, **more)
+    return RecordedRun([call], [] if call.loc else [Addition(0, 1.0, scale, 2.0, ())], output=1.0)
+
+
+def test_the_scale_of_each_line_is_that_of_its_first_sum() -> None:
+    runs = [with_scale(np.array([1.0, 3.0])), with_scale(9.0), with_scale(2.0, "there", loc=4.0)]
+    assert lints._effective(runs) == {"here": 3.0, "there": 2.0}
+    assert lints._effective([with_scale(3.0, opaque=True)]) == {}
+
+
+def test_noise_must_shrink_as_epsilon_grows() -> None:
+    base = [with_scale(2.0)]
+    (found,) = lints._scales(base, [with_scale(3.0)], set(), 0.5)
+    assert (found.kind, found.message) == (
+        "noise-grows-with-epsilon",
+        "the noise at here has scale 2 at ε = 0.5 and 3 at ε = 8",
+    )
+    (ignored,) = lints._scales(base, [with_scale(2.0)], {"here"}, 0.5)
+    assert (ignored.kind, ignored.details) == ("scale-ignores-epsilon", {"site": "here"})
+    assert lints._scales(base, [with_scale(2.0)], {"there"}, 0.5) == []
+    assert lints._scales(base, [with_scale(1.0)], {"here"}, 0.5) == []
+    assert lints._scales(base, [with_scale(3.0, "there")], set(), 0.5) == []
+    assert lints._all_shrink(base, [with_scale(1.0)])
+    assert not lints._all_shrink(base, [with_scale(2.0)])
+    assert not lints._all_shrink(base, [with_scale(1.0, "there")])
+    assert not lints._all_shrink([], [])
+    hidden = [[RecordedRun([drawn(scale=1.0, opaque=True, factor=f)])] for f in (4.0, 2.0)]
+    assert lints._all_shrink(*hidden)
+    assert not lints._all_shrink(*reversed(hidden))
+
+
+def test_a_spread_that_grows_is_a_finding_of_rank() -> None:
+    narrow, wide = np.linspace(-1, 1, 25), np.linspace(-50, 50, 33)
+    (found,) = lints._spread(outputs(*narrow.tolist()), outputs(*wide.tolist()), 0.5)
+    assert (found.kind, "spreads more at ε = 8 than at ε = 0.5" in found.message) == ("noise-grows-with-epsilon", True)
+    assert found.details["p"] <= 1e-6
+    assert lints._spread(outputs(*wide.tolist()), outputs(*narrow.tolist()), 0.5) == []
+    assert lints._spread(outputs(*narrow.tolist()), outputs(*(1.2 * narrow).tolist()), 0.5) == []
+    words = outputs(*[["a", x] for x in narrow.tolist()]), outputs(*[["a", x] for x in wide.tolist()])
+    assert lints._spread(*words, 0.5)[0].message.startswith("output[1] ")
+    assert lints._spread(outputs(*[0.0, 1.0] * 12), outputs(*wide.tolist()), 0.5) == []
+
+
+def test_each_kind_and_each_line_is_told_once() -> None:
+    first, second, third = (lints.Finding(kind, text) for kind, text in (("a", "1"), ("b", "2"), ("a", "3")))
+    assert lints._once([first, third, second]) == [first, second]
+    sites = lints._sites((outputs(1.0, calls=(drawn(), drawn(1))), outputs(1.0, calls=(drawn(0, site="there"),))))
+    assert [text.rpartition(" at ")[2] for text in sites] == ["here", "there"]
+
+
+# ------------------------------------------------------------------------------------- specimens, and what is right
 
 
 @pytest.mark.parametrize("specimen", LOOKED_AT, ids=lambda s: s.name)

@@ -312,3 +312,27 @@ def test_a_summary_names_six_parts_and_says_that_there_are_more() -> None:
     names = [f"k{i}" for i in range(7)]
     assert _summary(dict.fromkeys(names)).startswith("which has 'k0', 'k1', 'k2', 'k3', 'k4', 'k5', … (type")
     assert _summary(dict.fromkeys(names[:6])) == "which has 'k0', 'k1', 'k2', 'k3', 'k4', 'k5' (type dict)"
+
+
+def test_a_copy_is_as_deep_as_it_must_be():
+    inner = [1.0]
+    for dataset in ([1.0, inner], (inner, 2.0), {"a": inner}, [inner], np.array([inner, None], dtype=object)):
+        copied = copier(dataset)()
+        found = copied["a"] if isinstance(copied, dict) else next(x for x in copied if isinstance(x, list))
+        assert found == inner
+        assert found is not inner
+    flat, pair = [1, 2.0, "a", True], (np.zeros(2), np.ones(1))
+    for dataset in (flat, pair, np.zeros(3)):
+        first, second = copier(dataset)(), copier(dataset)()
+        assert first is not second
+        assert type(first) is type(dataset)
+        assert all(np.array_equal(x, y) for x, y in zip(first, dataset, strict=True))
+    assert not np.shares_memory(copier(pair)()[0], pair[0])
+    assert copier("text")() == "text"
+
+
+def test_a_summary_names_six_parts_at_most():
+    assert _summary({str(i): i for i in range(6)}) == "which has '0', '1', '2', '3', '4', '5' (type dict)"
+    assert _summary({str(i): i for i in range(7)}) == "which has '0', '1', '2', '3', '4', '5', … (type dict)"
+    assert _summary([1, 2]) == "which has 2 entries (type list)"
+    assert _summary(1.0) == "a float"

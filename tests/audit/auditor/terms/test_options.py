@@ -13,7 +13,7 @@ import pytest
 
 from audit import Budget, Code, Execution, assert_dp, audit_dp, audit_grid
 from audit.auditor.terms.claim import Epsilon
-from audit.auditor.terms.options import GridKeywords, Keywords, gathered
+from audit.auditor.terms.options import DEFAULT_SAMPLES, TIMED_SAMPLES, GridKeywords, Keywords, gathered
 
 GROUPS: dict[str, Any] = {"budget": Budget, "code": Code, "execution": Execution}
 
@@ -31,6 +31,21 @@ def line(error: pytest.ExceptionInfo[Exception]) -> str:
     assert "\n" not in text
     assert len(text) <= 160
     return text
+
+
+def test_draws_of_both_sides_unless_said() -> None:
+    assert [
+        Budget().draws,
+        Budget(seconds=5.0).draws,
+        Budget(samples=70).draws,
+        Budget(samples=70, seconds=5.0).draws,
+    ] == [
+        2 * DEFAULT_SAMPLES,
+        2 * TIMED_SAMPLES,
+        140,
+        140,
+    ]
+    assert DEFAULT_SAMPLES < TIMED_SAMPLES
 
 
 def test_every_field_is_a_typed_keyword() -> None:

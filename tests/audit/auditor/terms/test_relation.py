@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import UserDict
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,7 @@ def test_columns_of_records_are_records() -> None:
     assert records({"x": x, "y": {1, 2, 3}}) is None  # a set has no order
     assert records({"x": x, "y": {0: 1, 1: 2, 2: 3}}) is None
     assert records(np.float64(3.0)) is None
+    assert records(np.array(3.0)) is None
     assert len(records(np.zeros((4, 2))) or []) == 4
     assert records(object()) is None
 
@@ -81,6 +83,16 @@ class Alike:
         return isinstance(other, Alike)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+class Frame:
+    """What `same` asks of a data frame."""
+
+    def __init__(self, values: list[float], columns: Any, index: Any):
+        self.values, self.columns, self.index = values, columns, index
+
+    def to_numpy(self) -> Any:
+        return np.array(self.values)
 
 
 NAN = float("nan")
@@ -103,6 +115,11 @@ def _named(value: Any) -> str:
         (np.array([1.0, NAN]), np.array([1.0, NAN])),
         (np.array(["a"]), np.array(["a"])),
         (np.array([[1], None], dtype=object), np.array([[1], None], dtype=object)),
+        (np.array([float("nan"), "a"], dtype=object), np.array([NAN, "a"], dtype=object)),
+        (np.array([NAN], dtype=object), np.array([NAN])),
+        (np.array([1.0]), np.array([1])),
+        (Frame([1.0, 2.0], ["x"], [0]), Frame([1.0, 2.0], ("x",), [0])),
+        (Frame([1.0], None, [0]), Frame([1.0], ["x"], [0])),  # one that does not tell
         (Record(1, [2]), Record(1, [2])),
         (Alike(1), Alike(2)),
     ],
@@ -132,6 +149,12 @@ def test_what_is_the_same(a: Any, b: Any) -> None:
         (np.array([1.0, NAN]), np.array([NAN, 1.0])),
         (np.array([[1], None], dtype=object), np.array([[2], None], dtype=object)),
         (np.array([1], dtype=object), np.array(["1"])),
+        (np.array([1, "a"], dtype=object), np.array([1], dtype=object)),
+        (np.array([1.0]), np.array(["1"])),
+        (Frame([1.0, 2.0], ["x"], [0]), Frame([1.0, 2.0], ["y"], [0])),
+        (Frame([1.0, 2.0], ["x"], [0]), Frame([1.0, 2.0], ["x"], [1])),
+        (Frame([1.0, 2.0], ["x"], [0]), Frame([1.0, 3.0], ["x"], [0])),
+        (1, Fraction(1)),
         (Record(1), Record(2)),
         (Record(1), Alike(1)),
         (True, "True"),

@@ -20,6 +20,36 @@ from audit.auditor.test.confidence import Selection, lower_bound
 Rng = np.random.Generator
 
 
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (59.9, ""),
+        (60.0, "1 minutes"),
+        (5400.0, "1.5 hours"),
+        (3599.0, "60 minutes"),
+        (86_400.0, "1 days"),
+        (3e5, "3.5 days"),
+    ],
+)
+def test_long_runs_are_told_in_their_unit(seconds: float, told: str) -> None:
+    assert budget._how_long(seconds).removeprefix(", about ").partition(" (")[0] == told
+    assert ("(shorter: seconds=, samples=" in budget._how_long(seconds)) == bool(told)
+
+
+@pytest.mark.parametrize("top", [1, 2, 17, 39, 40])
+@pytest.mark.parametrize("low", [1, 7])
+def test_a_peak_is_found_wherever_it_is(top: int, low: int) -> None:
+    asked: list[int] = []
+
+    def value(n: int) -> float:
+        asked.append(n)
+        return -abs(n - top) - (0.5 if n > top else 0.0)
+
+    assert budget._peak(value, low, 40) == max(top, low)
+    assert len(asked) < 30
+    assert budget._peak(value, 5, 5) == 5
+
+
 def test_the_largest_epsilon_is_what_a_perfect_score_would_give() -> None:
     assert largest_epsilon(100, 0.0, 0.05) == lower_bound(Selection(100, 100, 100), 0.05)
     exact = math.log(0.05 ** (1 / 100) / (1 - 0.05 ** (1 / 100)))

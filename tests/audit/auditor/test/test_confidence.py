@@ -10,6 +10,7 @@ import pytest
 from scipy import special, stats
 
 from audit.auditor.test.confidence import (
+    NEGLIGIBLE,
     Selection,
     _flags,
     correct_rate,
@@ -161,11 +162,23 @@ def test_would_detect_has_the_stated_power():
         {"n": 5, "k": 1, "draws": 9, "delta": 1.0},
         {"n": 5, "k": 1, "draws": 9, "sides": 3},
         {"n": 5, "k": 1, "draws": 9, "part": 0.0},
+        {"n": 5, "k": 1, "draws": 9, "part": 1.01},
+        {"n": 5, "k": -1, "draws": 9},
+        {"n": 5, "k": 1, "draws": 9, "delta": -0.01},
+        {"n": 5, "k": 1, "draws": 9, "sides": 0},
     ],
 )
 def test_impossible_counts_are_refused(bad):
     with pytest.raises(ValueError, match="must"):
         Selection(**bad)
+
+
+def test_the_extreme_counts_are_possible():
+    assert p_value(0.0, Selection(3, 0, 3)) == 1.0
+    assert p_value(0.0, Selection(3, 3, 3)) == pytest.approx(1 / 8)
+    assert p_value(9.0, Selection(0, 0, 3, 0.5)) == 1.0
+    assert Selection(3, 3, 3) == Selection(n=3, k=3, draws=3, delta=0.0, sides=1, part=1.0, fixed=True)
+    assert joint_p_value(0.0, [Selection(9, 4, 9, part=0.1)]) == 1.0
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-5, 1e-3, 0.01])
@@ -194,8 +207,72 @@ def test_the_law_of_flags_is_exact_however_many_draws_there_are(draws: int, rate
             assert float(weights[at] / exact) == pytest.approx(1.0, abs=1e-11)
 
 
-def test_flags_that_are_certain_are_certain():
-    for rate, value in ((0.0, 0.0), (1.0, 50.0)):
-        values, weights = _flags(50, rate)
-        assert values.tolist() == [value]
-        assert weights.tolist() == [1.0]
+@pytest.mark.parametrize(("draws", "rate"), [(2000, 0.5), (5000, 0.31), (40, 0.2), (9, 0.9), (3, 0.01)])
+def test_the_law_of_flags_is_the_binomial_one_with_its_tails_moved_up(draws: int, rate: float):
+    """Nine standard deviations below the mean, twelve above; what is left above has a stand-in at the worst value."""
+    values, weights = _flags(draws, rate)
+    mean, spread = draws * rate, math.sqrt(draws * rate * (1 - rate))
+    low, high = max(0, int(mean - 9 * spread - 2)), min(draws, int(mean + 12 * spread + 40))
+    assert values.tolist() == [*range(low, high + 1), draws]
+    assert weights[0] == pytest.approx(stats.binom.cdf(low, draws, rate), rel=1e-8, abs=0)
+    assert weights[1:-1] == pytest.approx(stats.binom.pmf(values[1:-1], draws, rate), rel=1e-8, abs=0)
+    assert weights[-1] == NEGLIGIBLE == 1e-15
+    assert stats.binom.sf(high, draws, rate) < 1e-25
+
+
+def test_without_delta_there_are_no_flags():
+    values, weights = _flags(50, 0.0)
+    assert values.tolist() == [0.0]
+    assert weights.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.3, 0.8])
+@pytest.mark.parametrize(
+    ("n", "draws", "delta", "sides"), [(1, 1, 0.0, 1), (2, 9, 0.0, 1), (9, 12, 0.1, 1), (8, 9, 0.05, 2)]
+)
+def test_the_critical_count_is_the_first_that_rejects(n, draws, delta, sides, alpha):
+    for epsilon in (0.0, 0.7):
+        tail = law_of_w(n, draws, sides * delta / 2, correct_rate(epsilon))[::-1].cumsum()[::-1]
+        expected = next((k for k in range(n + 1) if tail[k] <= alpha), None)
+        assert critical_count(epsilon, Selection(n, 0, draws, delta, sides), alpha) == expected
+    assert critical_count(0.0, Selection(0, 0, draws, delta, sides), alpha) is None
+
+
+def by_hand(n: float, rate: float, draws: int, delta: float, alpha: float, sides: int) -> float:
+    """The best of four bounds: beyond c flags with a part of the level, c the quantile, for the others the rest."""
+    best = 0.0
+    for tail in (0.8 * alpha, 0.5 * alpha, 0.2 * alpha, 0.04 * alpha):
+        c = next(c for c in range(draws) if stats.binom.sf(c, draws, sides * delta / 2) <= tail)
+        if n * rate - c >= 3 * math.sqrt(c):
+            q = stats.beta.ppf(alpha - tail, n * rate - c, n - n * rate + 1)
+            best = max(best, float(special.logit(q)))
+    return best
+
+
+def test_the_planners_prediction_is_the_best_of_four_parts_of_the_level():
+    """One size and rate after another, so that each part is the best somewhere, and not clear somewhere."""
+    n = np.array([12.0, 20.0, 30.0, 60.0, 200.0, 900.0, 2500.0])
+    for delta, sides, rate in [(1e-3, 2, 0.95), (1e-3, 1, 0.8), (4e-3, 1, 0.9), (1e-4, 2, 1.0), (0.02, 2, 0.9)]:
+        found = predicted_bound(n, np.full(len(n), rate), 5000, delta, 0.05, sides)
+        assert found == pytest.approx([by_hand(x, rate, 5000, delta, 0.05, sides) for x in n], rel=1e-9)
+    pure = predicted_bound(n, np.full(len(n), 0.8), 5000, 0.0, 0.05, 2)
+    assert pure == pytest.approx(np.maximum(special.logit(stats.beta.ppf(0.05, 0.8 * n, 0.2 * n + 1)), 0.0), abs=1e-9)
+
+
+def test_a_prediction_needs_three_standard_deviations_of_flags():
+    """Of 10 draws, 10 right, c of them flagged: 10 − c ≥ 3√c holds with equality at c = 4, and not at c = 5."""
+    draws, alpha = 1000, 0.5
+    for c, clear in ((4, True), (5, False)):
+        rate = next(
+            r
+            for r in np.linspace(2e-3, 1e-2, 400)
+            if stats.binom.isf(0.8 * alpha, draws, r) == c < stats.binom.isf(0.5 * alpha, draws, r)
+        )
+        bound = predicted_bound(np.array([10.0]), np.array([1.0]), draws, 2 * rate, alpha, 1)[0]
+        assert bound == pytest.approx(special.logit((0.2 * alpha) ** (1 / 6)) if clear else 0.0)
+
+
+def test_half_a_right_guess_predicts_nothing():
+    found = predicted_bound(np.array([0.5, 3.0, 3.0]), np.array([1.0, 1.0, 1.1]), 10, 0.0, 0.7, 1)
+    assert found == pytest.approx([0.0, special.logit(0.7 ** (1 / 3)), 0.0])
+    assert predicted_bound(np.array([0.5]), np.ones(1), 10, 0.0, 0.8, 1).tolist() == [0.0]

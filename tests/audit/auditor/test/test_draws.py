@@ -36,6 +36,11 @@ PAIR = Pair([0.0], [1.0])
 ALPHA = 0.05
 
 
+def test_a_binning_has_one_step_more_than_edges() -> None:
+    plan = Plan(SimpleNamespace(), "either", (), 0.0)  # type: ignore[arg-type]
+    assert Binning(plan, np.array([0.1, 0.2]), "x").steps == 3
+
+
 def planned(mechanism: Callable[..., Any], delta: float, draws: int = 60_000, block: int = 2048) -> Work:
     target = CallableTarget(mechanism, None, 60.0)
     burn = draw_block(target, PAIR, BlockName(0, BURN_IN, 0, 0), 4000)

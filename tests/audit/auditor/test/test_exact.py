@@ -14,10 +14,15 @@ from audit.auditor.test import confidence
 from audit.auditor.test.confidence import Selection
 from audit.auditor.test.exact import (
     Counted,
+    _at_least,
+    _masses,
+    _root_below,
     allowed_rate,
+    curves_of,
     implied,
     implied_delta,
     joint_p_value,
+    largest,
     lower_bound,
     p_value,
     predicted_bound,
@@ -36,6 +41,58 @@ CLAIMS: list[Claim] = [
     Profile({1e-3: 1.8, 0.05: 0.9, 0.2: 0.2}),
     TradeOff(lambda a: np.maximum(0, 1 - 1.5 * np.sqrt(a)), name="root"),
 ]
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=str)
+def test_curves_of_a_claim_and_of_a_bound(claim: Claim) -> None:
+    trade, profile = curves_of(claim, claim.least, [(0.1, 0.2)])
+    assert (trade.title, trade.dots, trade.x_range, trade.y_range) == ("Trade-off curve", [(0.1, 0.2)], (0, 1), (0, 1))
+    assert [len(drawing.curves) for drawing in (trade, profile)] == [1, 1]
+    for a, b in trade.curves[0][2]:  # the best test at a type I error of a has a type II error of b
+        assert float(claim.value(np.array([1 - b]), np.array([a]))[0]) <= claim.number + 1e-6
+    name, _, points = profile.curves[0]
+    assert name == f"allowed: {claim}"
+    assert profile.x_range == (0.0, points[-1][0])
+    assert profile.x_range[1] >= 1.0
+    assert profile.y_range == (0.0, max(1e-9, *(delta for _, delta in points)))
+    more, _ = curves_of(claim, claim.number + 0.1, [])
+    assert [colour for _, colour, _ in more.curves] == ["green", "red"]
+    assert more.curves[1][0].startswith("ruled out: ")
+
+
+def test_a_root_is_found_from_below() -> None:
+    for root in (0.0, 1e-4, 0.7, 5.0, 40.0):
+
+        def sharp(v: float, root: float = root) -> float:
+            return math.atan(v - root)
+
+        for rough in (sharp, lambda v, root=root: math.atan(v - 0.97 * root), lambda v, root=root: v - 1.02 * root):
+            found = _root_below(rough, sharp, 0.0)
+            assert sharp(found) <= 0
+            assert found == pytest.approx(root, rel=2e-9, abs=2e-9)
+    assert _root_below(lambda v: v - 99.0, lambda v: v - 99.0, 0.0) == 64.0
+    assert _root_below(lambda v: v + 1.0, lambda v: v + 0.25, -0.5) == pytest.approx(-0.25, rel=1e-8)
+
+
+def test_the_mass_of_a_selection_is_beta_distributed() -> None:
+    ends, weight = _masses(30, 100, 64)
+    assert ends[0] == 0.0
+    assert weight.sum() == pytest.approx(1.0, abs=1e-12)
+    assert len(ends) == len(weight) == 66
+    for end, below in zip(ends[1:], np.cumsum(weight), strict=False):
+        assert below == pytest.approx(stats.beta.cdf(end, 31, 70), abs=1e-12)
+    assert [a.tolist() for a in _masses(100, 100, 64)] == [[1.0], [1.0]]
+    rates = np.array([0.2, 0.9])
+    assert _at_least(3, 9, rates) == pytest.approx(stats.binom.sf(2, 9, rates))
+    assert [_at_least(k, 9, rates).tolist() for k in (0, -1, 10)] == [[1.0] * 2, [1.0] * 2, [0.0] * 2]
+    assert _at_least(9, 9, rates) == pytest.approx(rates**9)
+
+
+def test_the_largest_bound_needs_draws() -> None:
+    assert largest(Epsilon(1.0), 0, 0.05) == 0.0
+    assert largest(Epsilon(1.0), 1, 0.4) == pytest.approx(0.0)
+    expected = np.log(0.05 ** (1 / 50) / (1 - 0.05 ** (1 / 50)))
+    assert largest(Epsilon(1.0), 50, 0.05) == pytest.approx(expected)
 
 
 def boundary(claim: Claim, mass: float) -> tuple[float, float]:

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.auditor.terms.claim import Epsilon
-from audit.auditor.terms.outputs import tabulate
+from audit.auditor.learn.logistic import LogisticFit
+from audit.auditor.terms.claim import Claim, Epsilon, Profile
+from audit.auditor.terms.outputs import Table, tabulate
 from audit.auditor.test import plan as module
 from audit.auditor.test.confidence import predicted_bound
 from audit.auditor.test.plan import (
     CAUTION,
-    CUTOFFS,
-    DARING,
     WIDER_PART,
     Curve,
     Cutoff,
+    Plan,
     Selected,
+    _calibration_design,
     _cutoffs,
+    _run_end,
     _simple_plan,
     _sizes,
+    _threshold,
     _well_inside,
     make_plan,
     plan_with,
@@ -53,11 +57,7 @@ def cutoffs_of(
 )
 def test_cutoffs_are_nested_and_share_the_whole_level(ranked, inside, delta, may_improve, wider):
     cutoffs = cutoffs_of(ranked, inside, delta, may_improve, wider=wider)
-    assert (
-        sum(cutoff.part for cutoff in cutoffs)
-        == pytest.approx(sum(part for _, part in CUTOFFS) + DARING + WIDER_PART)
-        == pytest.approx(1.0)
-    )
+    assert sum(cutoff.part for cutoff in cutoffs) == pytest.approx(1.0)
     assert all(a.n >= b.n >= 1 for a, b in itertools.pairwise(cutoffs))
     if delta == 0:
         thresholds = [cutoff.threshold for cutoff in cutoffs]
@@ -82,8 +82,8 @@ def test_an_output_scored_in_another_block_stays_on_its_side_of_the_threshold():
 
 def test_what_could_not_say_more_takes_no_part_of_the_level():
     smooth = np.linspace(0, 1, 1000).tolist()
-    assert len(cutoffs_of(smooth, 0.5)) == len(CUTOFFS) + 1
-    assert len(cutoffs_of(smooth, 0.1, wider=True)) == len(CUTOFFS) + 2
+    assert len(cutoffs_of(smooth, 0.5)) == 3
+    assert len(cutoffs_of(smooth, 0.1, wider=True)) == 4
     assert [cutoff.part for cutoff in cutoffs_of(smooth, 0.5, may_improve=False)] == pytest.approx([1.0])
 
 
@@ -136,7 +136,7 @@ def test_a_tested_selection_stays_inside_the_planned_one_as_often_as_a_standard_
     assert 0.82 < inside.mean() < 0.86  # Φ(1) = 0.841; 0.0026 is one standard error
 
 
-def by_hand(curve: Curve, draws: int, delta: float, alpha: float, times: float = CAUTION) -> list[float]:
+def by_hand(curve: Curve, draws: int, delta: float, alpha: float, times: float = 1.0) -> list[float]:
     """The predictions of a curve, size by size, with `times` the caution."""
     found = []
     for size, rate, error in zip(curve.sizes, curve.rates, curve.errors, strict=True):
@@ -289,3 +289,227 @@ def test_a_sign_test_is_believed_less_than_it_was_right(wrong: int, draws: int) 
     assert plan.predicted == pytest.approx(float(expected), rel=1e-12)
     assert [(cutoff.n, cutoff.part) for cutoff in plan.cutoffs] == [(draws, 1.0)]
     assert (selected.label == (values > 0)).all()
+
+
+# ------------------------------------------------------------------------- each choice, on tables made by hand
+
+
+def test_the_parts_of_the_level_are_four_and_go_to_the_planned_the_wider_the_smaller_and_the_daring_cutoff() -> None:
+    assert planned_shares(0.1, 0.02) == [
+        (0.4, 0.15),
+        (0.1, 0.4),
+        (pytest.approx(0.03), 0.2),
+        (0.02, 0.25),
+    ]
+    assert planned_shares(0.1, 0.02, wider=False) == [
+        (0.1, pytest.approx(0.55)),
+        (pytest.approx(0.03), 0.2),
+        (0.02, 0.25),
+    ]
+    assert planned_shares(0.5, 0.4)[:3] == [(1.0, 0.15), (0.5, 0.4), (0.4, 0.25)]
+
+
+def test_a_run_of_margins_ends_where_the_next_is_lower_by_more_than_rounding() -> None:
+    ranked = np.array([3.0, 1.0, 1.0 - 0.9e-4, 1.0 - 1.1e-4, 0.5])
+    assert [_run_end(ranked, size) for size in (1, 2, 3, 5)] == [1, 3, 4, 5]
+    exact = np.array([1.0, 1.0 - 1e-4, 0.0])
+    assert _run_end(exact, 1) == 2
+    assert _threshold(np.array([3.0, 1.0]), 1) == 2.0
+    assert _threshold(np.array([3.0, 1.0]), 2) == pytest.approx(1.0 - 1e-4, abs=1e-12)
+
+
+def test_at_least_one_draw_is_selected_and_none_twice() -> None:
+    ranked = np.array([9.0, 8.0, 7.0, 6.0])
+    asked: list[tuple[int, float]] = []
+
+    def may_improve(n: int, part: float) -> bool:
+        asked.append((n, part))
+        return True
+
+    shares = [(0.01, 0.5), (0.009, 0.25), (0.008, 0.25)]
+    assert _cutoffs(ranked, shares, 50, Epsilon(1.0), may_improve) == (Cutoff(1, 8.5, 0.01, 1.0),)
+    assert asked == []  # what ends where the one above does cannot improve on it
+    found = _cutoffs(ranked, [(1.0, 0.6), (0.5, 0.3), (0.26, 0.1)], 3, Epsilon(1.0, 0.1), may_improve)
+    inside = [_well_inside(share, 3) for share in (0.5, 0.25)]
+    assert found == (Cutoff(3, None, 1.0, 0.6), Cutoff(1, None, inside[0], 0.3), Cutoff(1, None, inside[1], 0.1))
+    assert asked == [(1, 0.3), (1, 0.1)]
+    assert _cutoffs(ranked, [(0.5, 0.7), (1.0, 0.3)], 8, Epsilon(1.0, 0.1), may_improve)[0].part == 1.0
+
+
+class Scored:
+    """A score that is the entry itself, or half the length of its word; it keeps how many outputs it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def logit(self, table: Table) -> tuple[Any, Any]:
+        self.asked.append(len(table))
+        tokens = table.token_matrix()[:, 0]
+        return np.where(tokens != 0, tokens % 97, table.numbers[:, 0]), np.where(tokens != 0, tokens % 7, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "scored"),
+    [(["a", "b", "c"] * 4, 3), (["a", "b"] * 2, 4), (["a", 1.0, 2.0] * 3, 3), ([1.0, 2.0, 3.0] * 4, 12)],
+)
+def test_words_that_repeat_are_scored_once(outputs: list[Any], scored: int) -> None:
+    """Fewer different outputs than half the draws, with words among them: that saves time, and changes nothing."""
+    score, table = Scored(), tabulate(outputs)
+    selected = Plan(score, "either", (), 0.0).select(table)
+    assert score.asked == [scored]
+    straight = Selected.by("either", *score.logit(table))
+    assert selected.margin.tolist() == straight.margin.tolist()
+    assert selected.label.tolist() == straight.label.tolist()
+
+
+@pytest.mark.parametrize(
+    ("draws", "simple", "chosen"),
+    [
+        (3000, 0.4, "learned"),
+        (3000, 0.5, "simple"),
+        (3000, 0.6, "simple"),
+        (3001, 0.6, "learned"),
+        (9, None, "learned"),
+    ],
+)
+def test_a_sign_test_is_considered_up_to_four_thousand_draws_in_all(
+    draws: int, simple: float | None, chosen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def plan(name: str, predicted: float) -> tuple[Plan, str]:
+        return Plan(Scored(), "either", (), predicted), name
+
+    monkeypatch.setattr(module, "learn_held_out", lambda table, labels: (Scored(), np.zeros(1), np.zeros(1)))
+    monkeypatch.setattr(module, "plan_with", lambda *_: plan("learned", 0.5))
+    monkeypatch.setattr(module, "_simple_plan", lambda *_: None if simple is None else plan("simple", simple))
+    assert make_plan(tabulate(np.zeros(1000)), np.zeros(1000), draws, Epsilon(1.0), 0.05)[1] == chosen
+
+
+def test_without_an_entry_that_varies_there_is_no_sign_test() -> None:
+    labels = np.tile([0, 1], 20)
+    assert _simple_plan(tabulate(np.ones(40)), labels, 100, Epsilon(1.0), 0.05) is None
+    lone = np.zeros(40)
+    lone[4] = 1.0  # in one fold of four it is not among the others, and there nothing is guessed
+    found = _simple_plan(tabulate(lone), labels, 100, Epsilon(1.0), 0.05)
+    assert found is not None
+    assert found[0].mode == "either"
+
+
+class FixedCurve:
+    """A curve with known predictions, which keeps what it is asked."""
+
+    mode = "either"
+
+    def __init__(self, bound: float, wide: float, inside: float = 0.1) -> None:
+        self.bound, self.wide, self.inside = bound, wide, inside
+        self.asked: list[tuple[Any, ...]] = []
+
+    def predict(self, draws: int, claim: Claim, alpha: float, caution: float = CAUTION) -> tuple[float, float]:
+        return (self.bound, self.inside) if caution else (9.0, 0.02)
+
+    def bound_of(self, share: float, draws: int, claim: Claim, level: float) -> float:
+        self.asked.append((share, draws, level))
+        return self.wide
+
+
+def _plan_of(
+    curve: FixedCurve, claim: Claim, monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[tuple[float, float]], Any, float]:
+    """The shares that are planned on a fixed curve, the rule that asks whether more can come, and the prediction."""
+    seen: list[Any] = []
+
+    def cutoffs(ranked: Any, shares: Any, draws: int, claim: Claim, may_improve: Any) -> tuple[Cutoff, ...]:
+        seen.extend([shares, may_improve])
+        return ()
+
+    monkeypatch.setattr(module.Curve, "measure", lambda *_: curve)
+    monkeypatch.setattr(module, "_cutoffs", cutoffs)
+    own = np.array([1.0, -2.0]), np.zeros(2)
+    plan, selected = plan_with(Scored(), own, np.zeros(2), own, 1000, claim, 0.05)
+    assert selected.margin.tolist() == [1.0, 2.0]
+    return seen[0], seen[1], plan.predicted
+
+
+@pytest.mark.parametrize(("wide", "wider"), [(0.99, False), (1.0, True), (1.01, True)])
+def test_the_wider_cutoff_must_promise_half_of_the_planned_bound(
+    wide: float, wider: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    curve = FixedCurve(2.0, wide)
+    shares, _, predicted = _plan_of(curve, Epsilon(1.0), monkeypatch)
+    assert shares == planned_shares(0.1, 0.02, wider)
+    assert curve.asked == [(pytest.approx(0.4), 1000, pytest.approx(0.05 * 0.15))]
+    assert predicted == 2.0
+    half = FixedCurve(2.0, wide, 0.5)
+    _plan_of(half, Epsilon(1.0), monkeypatch)
+    assert half.asked[0][0] == 1.0
+
+
+def test_bounds_are_compared_from_the_least_that_a_claim_can_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A profile's number is a slack that may be negative: half-way between the least and the planned one counts."""
+    claim = Profile({0.1: 1.0})
+    assert claim.least < 0
+    half = claim.least + 0.5 * (2.0 - claim.least)
+    assert _plan_of(FixedCurve(2.0, half + 1e-9), claim, monkeypatch)[0] == planned_shares(0.1, 0.02, True)
+    assert _plan_of(FixedCurve(2.0, half - 1e-9), claim, monkeypatch)[0] == planned_shares(0.1, 0.02, False)
+
+
+def test_a_smaller_cutoff_must_be_able_to_say_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 0.4 of the planned draws on it is no smaller one; below, n right guesses of n must predict more."""
+    part, n = 0.25, 30
+    best = float(predicted_bound(np.array([float(n)]), np.ones(1), 1000, 0.0, 0.05 * part, 2)[0])
+    for bound, improves in ((best - 1e-9, True), (best, False), (best + 1e-9, False)):
+        _, may_improve, _ = _plan_of(FixedCurve(bound, 0.0, 0.25), Epsilon(1.0), monkeypatch)
+        assert may_improve(n, part) is improves
+    _, may_improve, _ = _plan_of(FixedCurve(40.0, 0.0, 0.25), Epsilon(1.0), monkeypatch)
+    assert [may_improve(n, part) for n in (99, 100)] == [False, True]  # 0.4 of 0.25 of 1000
+
+
+def test_a_curve_promises_what_was_counted_at_the_next_size() -> None:
+    for share, at in ((0.004, 0), (0.01, 0), (0.02, 1), (0.1, 1), (0.3, 2), (1.0, 2), (1.2, 2)):
+        expected = predicted_bound(np.array([share * 500]), NOISY.rates[[at]], 500, 1e-3, 0.02, 2)[0]
+        assert NOISY.bound_of(share, 500, Epsilon(1.0, 1e-3), 0.02) == pytest.approx(expected, rel=1e-12)
+
+
+def test_of_equal_predictions_the_largest_share_is_planned() -> None:
+    flat = Curve("either", 100, np.array([10, 50, 100]), np.full(3, 0.5), np.zeros(3))
+    assert flat.predict(1000, Epsilon(1.0), 0.05) == (0.0, 1.0)
+
+
+def test_the_smoothing_fit_sees_standardised_confidences(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each number of a curve against a loop over its sizes, with a fit that is given."""
+    fit = LogisticFit(np.array([0.4, 0.9]), np.array([[2e-3, 1e-4], [1e-4, 5e-3]]), 0.0)
+    seen: list[Any] = []
+    monkeypatch.setattr(module, "fit_logistic", lambda *given: seen.append(given) or fit)
+    rng = np.random.default_rng(4)
+    logits, labels = rng.normal(size=50_000), rng.integers(0, 2, 50_000)
+    curve = Curve.measure("neighbour", logits, np.full(50_000, 0.2), labels)
+    order = np.argsort(-logits, kind="stable")
+    margins, right = logits[order] - 0.1, labels[order] == 1
+    standard = (margins - margins.mean()) / margins.std()
+    (design, ones, counts, penalty) = seen[0]
+    assert design == pytest.approx(np.stack([np.ones(25_000), standard[::2]], axis=1))
+    assert ones.tolist() == right[::2].tolist()
+    assert counts.tolist() == [1.0] * 25_000
+    assert penalty.tolist() == [1e-3, 1e-2]
+    p = 1 / (1 + np.exp(-(0.4 + 0.9 * standard)))
+    for size, rate, error in zip(curve.sizes, curve.rates, curve.errors, strict=True):
+        fitted = p[:size].mean()
+        slope = np.array([(p * (1 - p))[:size].mean(), (p * (1 - p) * standard)[:size].mean()])
+        worth = min(fitted * (1 - fitted) / (slope @ fit.covariance @ slope), 1.5 * size, 600)
+        expected = (right[:size].sum() + worth * fitted) / (size + worth)
+        assert rate == pytest.approx(expected, rel=1e-9)
+        assert error == pytest.approx(math.sqrt(expected * (1 - expected) / (size + worth)), rel=1e-9)
+
+
+def test_confidences_that_hardly_differ_are_not_blown_up() -> None:
+    assert _calibration_design(np.full(3, 2.0)).tolist() == [[1.0, 0.0]] * 3
+    found = _calibration_design(np.array([1.0, 1.0 + 1e-4]))
+    assert found[:, 1] == pytest.approx([-0.05, 0.05], rel=1e-6)
+    wide = _calibration_design(np.array([1.0, 3.0]))
+    assert wide[:, 1] == pytest.approx([-1.0, 1.0])
+
+
+def test_sizes_are_eighty_steps_of_a_geometric_grid() -> None:
+    for total in (100, 1000, 3000, 5000):
+        least = min(12, max(4, total // 300))
+        grid = {int(least * (total / least) ** (i / 79) * (1 + 1e-12)) for i in range(80)}
+        assert _sizes(-np.arange(float(total))).tolist() == sorted(grid)

@@ -17,13 +17,106 @@ from audit.auditor.targets.sampling import BURN_IN, TEST, BlockName, CallableTar
 from audit.auditor.terms.claim import Epsilon
 from audit.auditor.terms.leaves import flatten
 from audit.auditor.terms.outputs import VALUE_BITS, tabulate
+from audit.auditor.test import rule as module
 from audit.auditor.test.budget import burn_in
+from audit.auditor.test.confidence import Selection
 from audit.auditor.test.draws import Binning, RunSettings, Work, conduct
 from audit.auditor.test.lookup import Lookup
 from audit.auditor.test.plan import make_plan
 from audit.auditor.test.rule import EventRule, Part, _Draws, _Entry, learn_rule
 
 PAIR = ([0.0], [1.0])
+
+
+# ------------------------------------------------------------------------------------------- rules made by hand
+
+
+LOW, HIGH = Part(0, (EntryCondition(0, "≤", 1.0),)), Part(1, (EntryCondition(0, "≥", 3.0),))
+
+
+def test_the_first_part_that_an_output_fulfils_guesses_its_side() -> None:
+    x = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
+    both = EventRule((LOW, HIGH), 1)
+    assert both.guess(tabulate(x)).tolist() == [0, 0, -1, 1, 1]
+    assert (both.sides, EventRule((LOW,), 1).sides) == (2, 1)
+    wide = EventRule((Part(1, (EntryCondition(0, "≤", 2.0), EntryCondition(0, "≥", 1.0))), LOW), 1)
+    assert wide.guess(tabulate(x)).tolist() == [0, 1, 1, -1, -1]
+    labels = np.array([0, 1, 1, 1, 0])
+    assert both.count(tabulate(x), labels).tolist() == [[1, 4], [0, 2]]
+    assert both.count_scalars(x, 1).tolist() == [[1, 4], [0, 2]]
+    equal = EventRule((Part(0, (EntryCondition(0, "=", 3.0),)),), 1)
+    assert equal.count_scalars(np.array([3, 3, 4]), 0).tolist() == [[1, 2], [0, 2]]
+    pieces = np.array([[[1, 4], [0, 2]], [[3, 2], [0, 2]]])
+    assert both.selection(pieces) == Selection(6, 4, 10, sides=2, fixed=False)
+    assert EventRule((LOW, HIGH), 1).digest == both.digest != EventRule((HIGH, LOW), 1).digest
+
+
+def test_a_rule_in_words() -> None:
+    assert str(EventRule((LOW, HIGH), 1)) == (
+        "output ≤ 1 is likelier on the dataset; output ≥ 3 is likelier on the neighbour"
+    )
+    middle = Part(1, (EntryCondition(0, "≥", 0.5), EntryCondition(0, "≤", 2.0)))
+    assert str(EventRule((LOW, middle), 1)) == (
+        "output ≤ 1 is likelier on the dataset; any other output in [0.5, 2] is likelier on the neighbour"
+    )
+    again = Part(0, (EntryCondition(0, "=", 2.0),))
+    assert str(EventRule((LOW, again), 1)) == "output ≤ 1 or output = 2 is likelier on the dataset"
+    entry = Part(0, (EntryCondition(2, "≤", 2.0), EntryCondition(1, "≥", 0.0)))
+    assert str(EventRule((entry,), 3)) == (
+        "output with entry 2 (of 0–2) ≤ 2 and with entry 1 (of 0–2) ≥ 0 is likelier on the dataset"
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (1.0, 3.0, (1.0, 3.0)),
+        (1.0, 1.5, (1.2, 1.2)),
+        (0.12, 0.125, (0.122, 0.122)),
+        (-2.5, 2.6, (0.05, 0.05)),
+        (1.0, float(np.nextafter(1.0, 2.0)), (1.0, float(np.nextafter(1.0, 2.0)))),
+        (1e15, 2e15, (1.5e15, 1.5e15)),
+    ],
+)
+def test_thresholds_are_as_short_as_they_can_be(low: float, high: float, expected: tuple[float, float]) -> None:
+    assert module._thresholds(low, high) == expected
+
+
+def test_how_sure_many_conditions_make_one() -> None:
+    n, k = np.array([50.0, 50.0, 10.0, 7.0]), np.array([50.0, 30.0, 0.0, 7.0])
+    expected = [m * special.betaincinv(j, m - j + 1, 0.25) if j else 0.0 for m, j in zip(n, k, strict=True)]
+    assert module._sure(n, k) == pytest.approx(expected)
+    assert module._sure(n[:1], k[:1]) == pytest.approx([50 * 0.5 ** (1 / 50)])
+
+
+def test_cuts_are_finer_towards_the_ends() -> None:
+    values = np.arange(30.0)
+    assert module._cuts(values, np.ones(30)).tolist() == list(range(1, 30))
+    many = module._cuts(np.arange(5000.0), np.ones(5000))
+    assert many[0] <= 5
+    assert many[-1] >= 4990
+    assert len(many) <= 48
+    gaps = np.diff(many)
+    assert gaps.max() <= 220
+    assert gaps[0] < gaps[len(gaps) // 2]
+
+
+def test_a_value_is_as_unlike_as_its_standard_deviations_say() -> None:
+    place, labels = np.array([0, 0, 0, 0, 1, 1, 2]), np.array([1, 1, 1, 1, 0, 1, 0])
+    assert module._unlike(place, labels, np.array([4, 2, 1])) == pytest.approx([2.0, 0.0, 1.0])
+
+
+def test_of_many_entries_the_telling_ones_are_looked_at() -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 400)
+    x = rng.normal(size=(400, 40))
+    x[:, 37] += 3 * labels
+    chosen = module._telling(tabulate(x), labels)
+    assert len(chosen) == 32
+    assert 37 in chosen
+    assert chosen == sorted(chosen)
+    assert module._telling(tabulate(x[:, :32]), labels) == list(range(32))
+    assert module._telling(tabulate(x), np.ones(400)) == list(range(32))
 
 
 def numbers(d: Any, rng: np.random.Generator) -> Any:
