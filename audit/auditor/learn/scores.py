@@ -207,7 +207,9 @@ def learn_held_out(table: Table, labels: Array, strengths: Sequence[float] = STR
     The fits share the score's knots and indicators, which depend on the labels only through the ends of each side's
     range. Directions to which wide outputs are reduced (unless draws are many), combinations and windows depend on them
     far more: where there are any, each fit learns its own (windows in those leaves where the score has some). Trees are
-    grown above the held-out log-odds, and the counts of repeated outputs stand above both.
+    grown above the held-out log-odds, and the counts of repeated outputs stand above both: they are held against what
+    was said of each output by fits that had not seen its draws. What has seen them agrees with them, and seems surer
+    than it is.
     """
     score, cases = _learn(table, labels, strengths)
     fold = np.arange(len(table)) % FOLDS
@@ -218,13 +220,15 @@ def learn_held_out(table: Table, labels: Array, strengths: Sequence[float] = STR
     counts, ones = cases.counts(slice(None))
     known_by_count = counts[counts >= FREQUENT].sum() > COUNTED * len(labels)
     trees, logits = (None, base) if known_by_count else boosted(cases.narrow.take(cases.where), labels, base, fold)
-    own = predict(cases.design, score.fit.weights) + (0.0 if trees is None else trees.add(cases.narrow))
+    own = np.bincount(cases.where, logits, minlength=len(counts)) / counts
     score = replace(score, trees=trees, cells=Cells.fit(cases.keys, counts, ones, own))
+    below = logits.copy()
     for part in range(FOLDS):
         inside, outside = np.flatnonzero(fold == part), np.flatnonzero(fold != part)
         counts, ones = cases.counts(outside)
-        known = counts > 0
-        cells = Cells.fit(cases.keys[known], counts[known], ones[known], own[known])
+        known, base = counts > 0, own.copy()
+        base[cases.where[inside]] = below[inside]
+        cells = Cells.fit(cases.keys[known], counts[known], ones[known], base[known])
         logits[inside], errors[inside] = cells.refine(cases.keys[cases.where[inside]], logits[inside], errors[inside])
     return score, logits, errors
 

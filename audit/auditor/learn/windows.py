@@ -20,9 +20,10 @@ from audit.auditor.terms.outputs import Table
 
 Array = np.ndarray
 
-DOUBT = 0.1
-"""The chance that a scan of leaves that have no such place finds one, in the middle or at an end: chosen for power;
-what is found in vain costs little, because held-out draws show that it is worth nothing.
+DOUBT, STRIP_DOUBT = 0.1, 1.0
+"""How many places a scan of leaves that have none may be expected to find, in the middle, and how many strips at the
+ends: chosen for power. What is found in vain costs little, because held-out draws show that it is worth nothing; and
+least at an end, where few draws lie.
 """
 LEAST = 6
 """Draws in the finest cell: fewer could not stand out."""
@@ -107,7 +108,7 @@ def _strips(x: Array, sums: list[Array], leaves: int) -> list[tuple[float, float
     n, (k, m) = sizes.astype(float), (s[sizes] for s in sums)
     ratio = _log_ratio(n, k, np.clip(m, 1e-9, n - 1e-9))
     best = int(np.argmax(ratio))
-    if ratio[best] < np.log(4 * leaves * STRIPS / DOUBT):
+    if ratio[best] < np.log(4 * leaves * STRIPS / STRIP_DOUBT):
         return []
     size = int(sizes[best])
     ends = {max(SHORTEST // 2, size - int(np.ceil(np.log1p(size)))), max(SHORTEST // 2, size // 2)}

@@ -10,6 +10,7 @@ from scipy import special
 
 from audit.auditor.learn.features import Encoder, with_summaries
 from audit.auditor.learn.scores import Cells, Score, chunks, learn_first
+from audit.auditor.learn.scores import FOLDS, Cells, Score, learn_first, learn_held_out
 from audit.auditor.learn.wide import Reducer
 from audit.auditor.terms import outputs
 
@@ -132,6 +133,20 @@ def test_outputs_that_say_what_the_regression_says_are_left_to_it() -> None:
     keys = np.arange(500, dtype=np.uint64)
     found = Cells.fit(keys, np.full(500, 20.0), k, base).refine(keys, base, np.zeros(500))[0]
     assert np.sqrt(np.mean((found - base) ** 2)) < 0.1
+
+
+def test_what_is_said_of_a_word_does_not_depend_on_the_labels_that_it_is_held_against() -> None:
+    """All labels of a word in one fold turn round: what the other folds say of it there stays, but for how strongly all
+    words are shrunk. A plan made on words that had been seen would promise what it cannot keep.
+    """
+    rng = np.random.default_rng(9)
+    which, fold = rng.integers(0, 40, 4000), np.arange(4000) % FOLDS
+    labels = (rng.random(4000) < special.expit(rng.normal(size=40))[which]).astype(int)
+    turned = np.where((which == 3) & (fold == 0), 1 - labels, labels)
+    table = outputs.tabulate([f"word {k}" for k in which])
+    here = np.flatnonzero((which == 3) & (fold == 0))[0]
+    one, other = (learn_held_out(table, b)[1][here] for b in (labels, turned))
+    assert one == pytest.approx(other, abs=0.02)
 
 
 @pytest.mark.parametrize(("frequency", "grown"), [(0.0, False), (9.0, True)])
