@@ -55,7 +55,16 @@ VERDICT_SAMPLES = 1000
 VERDICT_CONFIDENCE = 1 - 1e-6
 """Of audits of what is correct: a false alarm in a thousand of them has a chance of 1e-3 at most."""
 REPLAY_KINDS = frozenset(
-    {"sensitivity", "composition", "shared-noise", "unnoised-path", "data-dependent-scale", "data-dependent-noise"}
+    {
+        "sensitivity",
+        "composition",
+        "shared-noise",
+        "unnoised-path",
+        "data-dependent-scale",
+        "data-dependent-noise",
+        "output-law",
+        "transcript",
+    }
 )
 REMARKS = frozenset({"global-state"})
 """Findings that state a fact about a correct mechanism."""

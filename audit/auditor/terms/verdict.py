@@ -29,6 +29,7 @@ CONTRADICTIONS = frozenset(
         "sensitivity",
         "composition",
         "transcript",
+        "output-law",
         "shared-noise",
         "unnoised-output",
         "unnoised-path",
