@@ -3,9 +3,10 @@
 A score that adds up functions of one leaf each is blind to a leak that shows only when leaves are read together: two
 coordinates with equal marginals whose product leaks, a correlation, a category that decides what a number means. And
 one bit of a long integer is no smooth function of it. Noise of another size moves every coordinate a little to both
-sides; how far all of them lie from the middle tells it with far fewer draws. There are many such combinations, and almost all tell nothing; so
-each is first held against what the regression on single leaves does not explain, and those that stand out by more than
-the largest of so many would by chance become columns of their own. The test's validity does not rest on this module.
+sides; how far all of them lie from the middle tells it with far fewer draws. There are many such combinations, and
+almost all tell nothing; so each is first held against what the regression on single leaves does not explain, and those
+that stand out by more than the largest of so many would by chance become columns of their own. The test's validity does
+not rest on this module.
 """
 
 from __future__ import annotations

@@ -21,7 +21,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -218,8 +217,8 @@ def _finding(proof: _Interval, claim: Epsilon) -> Finding:
     low, high = sorted(proof.likely.sign * x for x in (proof.low, proof.high))
     names = ("dataset", "neighbour")
     message = (
-        f"all chance of a run is the one number drawn at {call.site} ({call.distribution}), and the output rises or falls"
-        f" with it: an output in [{low:.6g}, {high:.6g}] has a chance of at least {proof.least:.4g} on the"
+        f"all chance of a run is the one number drawn at {call.site} ({call.distribution}), and the output rises or"
+        f" falls with it: an output in [{low:.6g}, {high:.6g}] has a chance of at least {proof.least:.4g} on the"
         f" {names[proof.likely.side]} and of at most {proof.most:.4g} on the {names[proof.rare.side]}, a loss of"
         f" ε = {found:.4g} at δ = {claim.delta:g}, claimed {claim.epsilon:g}"
     )

@@ -26,7 +26,7 @@ from audit.auditor.lints.preflight import MUTATES_INPUT
 from audit.auditor.lints.recorder import SINGLE, NoiseCall, RecordedRun, Recorder
 from audit.auditor.lints.replay import Replayed, replay, replay_findings
 from audit.auditor.lints.subject import Subject
-from audit.auditor.lints.transcript import FEW, RUNS, Transcript, read_transcript, transcript_findings
+from audit.auditor.lints.transcript import FEW, MOST_RUNS, Transcript, read_transcript, transcript_findings
 from audit.auditor.targets.containment import Watch, contained
 from audit.auditor.targets.sampling import CallableTarget, Pair
 from audit.auditor.terms.claim import Epsilon
@@ -97,7 +97,7 @@ def inspect(
         subject = Subject(target, pair, recorder, watch, seed, deadline, allowance.most)
         runs = _runs(subject, allowance.calls)
         replays = replay(subject, runs[0])
-        average = RUNS if allowance.most is not None else FEW
+        average = MOST_RUNS if allowance.most is not None else FEW
         transcript = read_transcript(subject, runs[0], replays, claim.delta, average)
         losses = replay_findings(subject, runs[0], replays, claim) or transcript_findings(transcript, replays, claim)
         if replays and transcript is None and not losses:
