@@ -255,7 +255,8 @@ def example_like(specimen: Specimen) -> Any:
 
 def searched(specimen: Specimen, make: Make, seed: int, samples: int = 20_000) -> AuditResult:
     """An audit that is given an example in place of a pair."""
-    space = Space(like=example_like(specimen), relation=specimen.relation)
+    beyond = 1000.0 if specimen.clips else 1.0
+    space = Space(like=example_like(specimen), relation=specimen.relation, labels_beyond=beyond)
     return audit_dp(
         make(specimen.epsilon),
         space,

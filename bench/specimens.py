@@ -44,6 +44,8 @@ class Specimen:
     delta: float = 0.0
     relation: str = "replace-one"
     test: bool = True
+    clips: bool = False
+    """Whether the claim is about labels of any size, because they are said to be clipped."""
 
     @property
     def broken(self) -> bool:
@@ -538,6 +540,7 @@ def _optimiser_specimens() -> list[Specimen]:
             repaired=_label_sum(True),
             dataset=(FEATURES, LABELS),
             neighbour=(FEATURES, WILD),
+            clips=True,
         ),
         _sum(
             "open-curvature",

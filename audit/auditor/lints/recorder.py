@@ -182,8 +182,8 @@ class Recorder:
         return self._run(run, script)
 
     def tilt(self, run: Callable[[], Any], script: RecordedRun, units: Mapping[int, Any]) -> RecordedRun:
-        """Run with the choices of an earlier trace and fresh noise; that of the calls in `units` is location plus scale
-        times what stands there.
+        """Run with the choices of an earlier trace (but for those that feed a generator) and fresh noise; that of the
+        calls in `units` is location plus scale times what stands there.
         """
         self._units = units
         try:
@@ -318,7 +318,7 @@ class Recorder:
             len(self._trace.calls), source, method, "choice", 0.0, count, True, _site(), positions.shape, positions
         )
         earlier = self._expected(call)
-        if earlier is not None and earlier.scale == count:
+        if earlier is not None and earlier.scale == count and not (self._units is not None and earlier.feeds):
             call.value = positions = earlier.value
         self._trace.calls.append(call)
         return _taken(method, pool, positions, source)

@@ -124,10 +124,11 @@ class Replayed:
     @property
     def same_output(self) -> bool:
         """Whether both sides gave the same output."""
-        return self.first.error == self.second.error and _close(self.first.output, self.second.output)
+        return self.first.error == self.second.error and close(self.first.output, self.second.output)
 
 
-def _close(a: Any, b: Any) -> bool:
+def close(a: Any, b: Any) -> bool:
+    """Whether two outputs are the same but for rounding."""
     (x, shape), (y, other) = flatten(a), flatten(b)
     if shape != other or len(x) != len(y):
         return False
@@ -167,7 +168,7 @@ def _reproduces(subject: Subject, script: RecordedRun) -> bool:
     control = subject.replay(0, script)
     if control.diverged is not None or control.error is not None or len(control.additions) != len(script.additions):
         return False
-    return _close(control.output, script.output) and not any(c.differs for c in _compare(script, control))
+    return close(control.output, script.output) and not any(c.differs for c in _compare(script, control))
 
 
 def _compare(first: RecordedRun, second: RecordedRun) -> list[ComparedSum]:

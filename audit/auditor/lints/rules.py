@@ -99,7 +99,8 @@ def inspect(
         replays = replay(subject, runs[0])
         average = MOST_RUNS if allowance.most is not None else FEW
         transcript = read_transcript(subject, runs[0], replays, claim.delta, average)
-        losses = replay_findings(subject, runs[0], replays, claim) or transcript_findings(transcript, replays, claim)
+        losses = replay_findings(subject, runs[0], replays, claim)
+        losses = losses or transcript_findings(subject, transcript, replays, claim)
         if replays and transcript is None and not losses:
             losses = output_findings(subject, runs, claim)
         findings = [

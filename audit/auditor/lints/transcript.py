@@ -30,12 +30,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from scipy import special
 
+from audit.auditor.lints.families import unit
 from audit.auditor.lints.losses import (
     FAMILIES,
     Atoms,
@@ -48,7 +49,7 @@ from audit.auditor.lints.losses import (
     zcdp_of,
 )
 from audit.auditor.lints.recorder import Addition, RecordedRun
-from audit.auditor.lints.replay import Replayed
+from audit.auditor.lints.replay import Replayed, close
 from audit.auditor.lints.subject import Subject
 from audit.auditor.terms.claim import Epsilon
 from audit.auditor.terms.leaves import flatten
@@ -76,6 +77,9 @@ come from noise or from a dear later step.
 """
 STAKES = np.array([0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.999])
 """The λ of the lower limit, equally weighted: chosen for power."""
+IDLE = 8
+"""Runs that are made again with other choices, where there are any, before a finding: chosen; choices that decide
+something half of the time show in one of them with a chance of 0.996."""
 SAME = 1e-9
 """Ratios closer than this, relatively, are the same but for rounding."""
 
@@ -299,9 +303,9 @@ def _scaled(
     if np.any(ratio != 0) and (family not in FAMILIES or not np.all(np.isfinite(ratio))):
         raise _Unknown
     with np.errstate(all="ignore"):
-        unit = np.asarray(noise / scale * np.asarray(sign, dtype=float))
+        drawn = np.asarray(noise / scale * np.asarray(sign, dtype=float))
     norm, widest = float(np.sqrt((np.asarray(difference) ** 2).sum())), float(np.max(scale, initial=0.0))
-    return _Sum(call, site, family, ratio, unit, norm, widest, whole)
+    return _Sum(call, site, family, ratio, drawn, norm, widest, whole)
 
 
 def _alike(a: Sequence[_Sum], b: Sequence[_Sum]) -> bool:
@@ -518,14 +522,16 @@ def _summary(runs: Sequence[Sequence[_Sum]], samples: Sequence[tuple[float, floa
 # --------------------------------------------------------------------------------------------------- findings
 
 
-def transcript_findings(transcript: Transcript | None, replays: Sequence[Replayed], claim: Epsilon) -> list[Finding]:
+def transcript_findings(
+    subject: Subject, transcript: Transcript | None, replays: Sequence[Replayed], claim: Epsilon
+) -> list[Finding]:
     """Whether the noise of the whole run is worth less than the claim, where all of it counts: nothing that was drawn
-    is secret (a random batch would be), and the output is as long as the sums are.
+    is secret and decides something (a random batch would), and the output is as long as the sums are.
     """
     if transcript is None or not all(_all_counts(r) for r in replays):
         return []
     least = transcript.epsilon_lower(claim.delta)
-    if not least > claim.epsilon * (1 + 1e-3):
+    if not least > claim.epsilon * (1 + 1e-3) or not all(_idle(subject, r.first) for r in replays[:IDLE]):
         return []
     found, dearest = transcript.epsilon(claim.delta), transcript.spending[0]
     factor = transcript.missing_factor(claim)
@@ -540,12 +546,27 @@ def transcript_findings(transcript: Transcript | None, replays: Sequence[Replaye
     return [Finding("transcript", message, details)]
 
 
-def _all_counts(run: Replayed) -> bool:
-    """Whether every draw is noise on data that were not chosen at random, which nothing covers later, and the output
-    can hold the sums. Noise whose loss has no bound on one side (a Gumbel draw, an exponential one) counts where it is
-    seen in the output: the difference of two such draws has a bounded loss.
+def _idle(subject: Subject, run: RecordedRun) -> bool:
+    """Whether whatever else was drawn decided nothing: with the same noise, and all of that drawn anew, the output is
+    the same. So it is with the seed that a loader of batches draws for workers which it does not have, or with the
+    order of the records of a sum.
     """
-    if any(call.chance or (call.additive and call.hidden and not call.has_location) for call in run.first.calls):
+    if not any(call.chance for call in run.calls):
+        return True
+    units = {call.index: unit(call.value, call.loc, call.scale) for call in run.noise}
+    if any(u is None for u in units.values()) or subject.out_of_time:
+        return False
+    others = [replace(call, feeds=not call.additive) for call in run.calls]
+    again = subject.tilt(0, replace(run, calls=others), units)
+    return again.diverged is None and again.error is None and close(again.output, run.output)
+
+
+def _all_counts(run: Replayed) -> bool:
+    """Whether all noise is followed to data, which nothing covers later, and the output can hold the sums. Noise whose
+    loss has no bound on one side (a Gumbel draw, an exponential one) counts where it is seen in the output: the
+    difference of two such draws has a bounded loss.
+    """
+    if any(call.additive and call.hidden and not call.has_location for call in run.first.calls):
         return False
     shown = {x for x in flatten(run.first.output)[0] if isinstance(x, float)}
     for c in run.comparisons:
