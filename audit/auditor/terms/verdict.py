@@ -30,6 +30,7 @@ CONTRADICTIONS = frozenset(
         "composition",
         "transcript",
         "output-law",
+        "selection",
         "shared-noise",
         "unnoised-output",
         "unnoised-path",
