@@ -75,7 +75,7 @@ def _scored(run: RecordedRun) -> tuple[str, str, Array, Array, Array] | None:
     if run.error or not calls or len({(c.site, c.distribution) for c in calls}) != 1 or any(c.opaque for c in calls):
         return None
     family = calls[0].distribution
-    if family not in FAMILIES or family == "cauchy" or any(c.has_location or c.additions != 1 for c in calls):
+    if family not in FAMILIES or family == "cauchy" or any(c.has_location for c in calls):
         return None
     parts, signs = [], []
     for a in run.additions:
@@ -86,6 +86,8 @@ def _scored(run: RecordedRun) -> tuple[str, str, Array, Array, Array] | None:
         parts.append([np.ravel(np.asarray(x, dtype=float)) for x in (a.quantity, a.result, scale)])
         signs.append(np.ravel(np.asarray(a.sign, dtype=float)))
     quantity, result, scale = (np.concatenate([p[k] for p in parts]) for k in range(3))
+    if len(quantity) != sum(int(np.prod(c.shape)) for c in calls):
+        return None
     if not 2 <= len(quantity) <= MOST_SCORES or not np.all(scale > 0) or np.ptp(scale) > 1e-9 * scale.max():
         return None
     if family in ("gumbel", "exponential") and np.any(np.concatenate(signs) != 1):
