@@ -55,7 +55,16 @@ VERDICT_SAMPLES = 1000
 VERDICT_CONFIDENCE = 1 - 1e-6
 """Of audits of what is correct: a false alarm in a thousand of them has a chance of 1e-3 at most."""
 REPLAY_KINDS = frozenset(
-    {"sensitivity", "composition", "shared-noise", "unnoised-path", "data-dependent-scale", "data-dependent-noise"}
+    {
+        "sensitivity",
+        "composition",
+        "shared-noise",
+        "unnoised-path",
+        "data-dependent-scale",
+        "data-dependent-noise",
+        "output-law",
+        "transcript",
+    }
 )
 REMARKS = frozenset({"global-state"})
 """Findings that state a fact about a correct mechanism."""
@@ -246,7 +255,8 @@ def example_like(specimen: Specimen) -> Any:
 
 def searched(specimen: Specimen, make: Make, seed: int, samples: int = 20_000) -> AuditResult:
     """An audit that is given an example in place of a pair."""
-    space = Space(like=example_like(specimen), relation=specimen.relation)
+    beyond = 1000.0 if specimen.clips else 1.0
+    space = Space(like=example_like(specimen), relation=specimen.relation, labels_beyond=beyond)
     return audit_dp(
         make(specimen.epsilon),
         space,

@@ -44,6 +44,8 @@ class Specimen:
     delta: float = 0.0
     relation: str = "replace-one"
     test: bool = True
+    clips: bool = False
+    """Whether the claim is about labels of any size, because they are said to be clipped."""
 
     @property
     def broken(self) -> bool:
@@ -523,7 +525,7 @@ def _optimiser_specimens() -> list[Specimen]:
             "no-composition",
             "no composition over epochs",
             _epochs(False),
-            "",
+            "transcript",
             0.5,
             0.5 * EPOCHS,
             repaired=_epochs(True),
@@ -538,6 +540,7 @@ def _optimiser_specimens() -> list[Specimen]:
             repaired=_label_sum(True),
             dataset=(FEATURES, LABELS),
             neighbour=(FEATURES, WILD),
+            clips=True,
         ),
         _sum(
             "open-curvature",
@@ -552,7 +555,7 @@ def _optimiser_specimens() -> list[Specimen]:
             "no-regulariser",
             "regulariser set to 0",
             _objective(lambda _: 0.0, 0.5),
-            "",
+            "output-law",
             0.5,
             inf,
             repaired=_objective(_curvature_weight, 0.5),
@@ -564,7 +567,7 @@ def _optimiser_specimens() -> list[Specimen]:
             "missing-term",
             "the analysis' curvature term left out",
             _objective(lambda _: SMALL_WEIGHT, 1.0),
-            "",
+            "output-law",
             0.5,
             loose.true_epsilon(),
             repaired=_objective(_curvature_weight, 0.5),

@@ -14,7 +14,7 @@ from audit.auditor.lints.losses import epsilon_where
 from audit.auditor.lints.recorder import Recorder
 from audit.auditor.lints.replay import replay
 from audit.auditor.lints.subject import Subject
-from audit.auditor.lints.transcript import RUNS, Transcript, read_transcript
+from audit.auditor.lints.transcript import MOST_RUNS, Transcript, read_transcript
 from audit.auditor.targets.containment import Watch, contained
 from audit.auditor.targets.sampling import CallableTarget, Pair
 
@@ -23,7 +23,9 @@ DELTAS = (1e-2, 1e-5)
 ONE = [0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]
 
 
-def transcript(mechanism: Any, pair: Any = ONE, delta: float = 1e-5, runs: int = RUNS, seed: int = 0) -> Transcript:
+def transcript(
+    mechanism: Any, pair: Any = ONE, delta: float = 1e-5, runs: int = MOST_RUNS, seed: int = 0
+) -> Transcript:
     """What the recorded noise of a mechanism is worth on a pair."""
     target = CallableTarget(mechanism, None, 60.0)
     with Watch(60.0) as watch, contained(target.noticed, seed), Recorder((mechanism,)) as recorder:

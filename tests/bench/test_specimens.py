@@ -63,10 +63,10 @@ def test_the_test_refutes_what_is_broken(specimen: Specimen) -> None:
 def test_the_benchmark_measures_and_renders() -> None:
     found = {
         name: bench.find(next(s for s in SPECIMENS if s.name == name), 0)
-        for name in ("fixed-scale", "shared-noise", "no-composition")
+        for name in ("fixed-scale", "shared-noise", "realised-batch")
     }
     assert {name: tool for name, (tool, _) in found.items()} == {
-        "fixed-scale": "lint", "shared-noise": "replay", "no-composition": "test",
+        "fixed-scale": "lint", "shared-noise": "replay", "realised-batch": "test",
     }  # fmt: skip
     assert all(calls <= bench.MOST_CALLS for _, calls in found.values())
     parts = [part for part in bench.PARTS if part != "search"]

@@ -2,9 +2,11 @@
 
 A score that adds up functions of one leaf each is blind to a leak that shows only when leaves are read together: two
 coordinates with equal marginals whose product leaks, a correlation, a category that decides what a number means. And
-one bit of a long integer is no smooth function of it. There are many such combinations, and almost all tell nothing; so
-each is first held against what the regression on single leaves does not explain, and those that stand out by more than
-the largest of so many would by chance become columns of their own. The test's validity does not rest on this module.
+one bit of a long integer is no smooth function of it. Noise of another size moves every coordinate a little to both
+sides; how far all of them lie from the middle tells it with far fewer draws. There are many such combinations, and
+almost all tell nothing; so each is first held against what the regression on single leaves does not explain, and those
+that stand out by more than the largest of so many would by chance become columns of their own. The test's validity does
+not rest on this module.
 """
 
 from __future__ import annotations
@@ -109,7 +111,21 @@ class Bit:
         return self.source.read(table.numbers)
 
 
-Combination = Product | Within | Bit
+@dataclass(frozen=True)
+class Length:
+    """How far the numbers of an output lie from the middle, all leaves together: the sum of |normal score|^power."""
+
+    leaves: tuple[int, ...]
+    maps: tuple[NormalScores, ...]
+    power: int
+
+    def column(self, table: Table) -> Array:
+        """The length of each row."""
+        scores = [m(table.numbers[:, leaf]) for leaf, m in zip(self.leaves, self.maps, strict=True)]
+        return np.asarray(sum(np.abs(z) ** self.power for z in scores), dtype=float)
+
+
+Combination = Product | Within | Bit | Length
 
 
 @dataclass(frozen=True)
@@ -142,11 +158,12 @@ class Combinations:
 
     @staticmethod
     def find(table: Table, residuals: Residuals) -> Combinations:
-        """Screen products, numbers within categories, and bits, each kind on its own."""
+        """Screen products, lengths, numbers within categories, and bits, each kind on its own."""
         rows = slice(0, SCREEN_ROWS)
         table, residuals = table.take(rows), residuals.take(rows)
         bits = _bit_sources(table)
         scored = _telling_bits(table, residuals, bits) + _products(table, residuals, bits) + _within(table, residuals)
+        scored += _telling_lengths(table, residuals)
         scored.sort(key=lambda item: -abs(item[0]))
         return Combinations(tuple(one for _, one in scored[:MOST]))
 
@@ -236,6 +253,18 @@ def _telling_products(z: Array, residuals: Residuals) -> Iterator[tuple[float, t
         for k in _best(triples, int(later.sum())):
             pair, third = divmod(int(k), width)
             yield float(triples[k]), (int(first[pair]), int(second[pair]), third)
+
+
+def _telling_lengths(table: Table, residuals: Residuals) -> Scored:
+    """The one of two lengths that says more, of the leaves that are numbers in most rows."""
+    known = np.isfinite(table.numbers).sum(axis=0)
+    leaves = tuple(int(leaf) for leaf in np.flatnonzero(known > max(LEAST_IN_LEVEL, len(table) / 2)))[:PAIR_LEAVES]
+    if len(leaves) < 2:
+        return []
+    maps = tuple(NormalScores.fit(table.numbers[:, leaf]) for leaf in leaves)
+    lengths = [Length(leaves, maps, power) for power in (1, 2)]
+    scores = residuals.scores(_centred(np.stack([one.column(table) for one in lengths], axis=1)))
+    return [(float(scores[k]), lengths[k]) for k in _best(scores, len(lengths))[:1]]
 
 
 def _within(table: Table, residuals: Residuals) -> Scored:

@@ -155,7 +155,7 @@ class Recorder:
         self._patches = Patches()
         self._trace: RecordedRun | None = None
         self._script: RecordedRun | None = None
-        self._shifts: Mapping[int, Any] | None = None
+        self._units: Mapping[int, Any] | None = None
         self._inside = False
         self.followers: dict[str, Follower] = {}
         """Of libraries whose arrays are followed by identity."""
@@ -181,13 +181,15 @@ class Recorder:
         """Run with the draws, and the noisy sums, of an earlier trace."""
         return self._run(run, script)
 
-    def tilt(self, run: Callable[[], Any], script: RecordedRun, shifts: Mapping[int, Any]) -> RecordedRun:
-        """Run with the choices of an earlier trace and fresh noise, moved by `shifts` (call → units of its scale)."""
-        self._shifts = shifts
+    def tilt(self, run: Callable[[], Any], script: RecordedRun, units: Mapping[int, Any]) -> RecordedRun:
+        """Run with the choices of an earlier trace (but for those that feed a generator) and fresh noise; that of the
+        calls in `units` is location plus scale times what stands there.
+        """
+        self._units = units
         try:
             return self._run(run, script)
         finally:
-            self._shifts = None
+            self._units = None
 
     def _run(self, run: Callable[[], Any], script: RecordedRun | None) -> RecordedRun:
         trace = self._trace = RecordedRun()
@@ -284,11 +286,11 @@ class Recorder:
             rounding=SINGLE if single else DOUBLE,
         )
         earlier = self._expected(call)
-        if self._shifts is not None and earlier is not None and earlier.feeds:
+        if self._units is not None and earlier is not None and earlier.feeds:
             call.value = value
-        elif self._shifts is not None and call.additive:
-            moved = self._shifts.get(call.index)
-            call.value = value if moved is None else value + np.asarray(moved) * np.asarray(scale, dtype=float)
+        elif self._units is not None and call.additive:
+            base = self._units.get(call.index)
+            call.value = value if base is None else _placed(call, base, value)
         else:
             call.value = value if earlier is None else _dealt(earlier, call, value)
         trace.calls.append(call)
@@ -316,7 +318,7 @@ class Recorder:
             len(self._trace.calls), source, method, "choice", 0.0, count, True, _site(), positions.shape, positions
         )
         earlier = self._expected(call)
-        if earlier is not None and earlier.scale == count:
+        if earlier is not None and earlier.scale == count and not (self._units is not None and earlier.feeds):
             call.value = positions = earlier.value
         self._trace.calls.append(call)
         return _taken(method, pool, positions, source)
@@ -354,7 +356,7 @@ class Recorder:
         addition = Addition(origin.call.index, _kept(quantity), scale, _kept(result), noise_shape, sign, drawn)
         origin.call.additions += 1
         trace.additions.append(addition)
-        script = self._script if self._shifts is None else None
+        script = self._script if self._units is None else None
         if script is not None and trace.diverged is None and len(trace.additions) <= len(script.additions):
             earlier = script.additions[len(trace.additions) - 1]
             if earlier.call == addition.call and np.shape(earlier.result) == np.shape(result):
@@ -445,8 +447,11 @@ def _dealt(earlier: NoiseCall, call: NoiseCall, live: Any) -> Any:
     if not call.additive or _equal(earlier.scale, call.scale):
         return earlier.value
     base = unit(earlier.value, earlier.loc, earlier.scale)
-    if base is None:
-        return live
+    return live if base is None else _placed(call, base, live)
+
+
+def _placed(call: NoiseCall, base: Any, live: Any) -> Any:
+    """A draw in units of its scale, where this call draws it."""
     value = np.asarray(call.loc, dtype=float) + np.asarray(call.scale, dtype=float) * base
     return value if np.ndim(live) else float(value)
 

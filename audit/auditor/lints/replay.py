@@ -20,7 +20,9 @@ the dataset on its own draws, must reproduce the first; if it does not, the mech
 is not seen, and nothing is concluded. Nor is anything concluded of a draw that other draws have shaped: normal numbers
 that are divided by their own norm, or noise on a scale that is itself drawn and hidden, have another law than the one
 that was asked for. Nor of a noisy number that is not published but hidden once more, by another share of noise or by a
-random order; nor of Gaussian noise where the outputs are few (it was compared with a threshold). Privacy that is gained
+random order; nor of Gaussian noise where the outputs are few (it was compared with a threshold); nor of a sum that the
+output does not show, not even rounded: the index of the largest of some noisy scores loses less than the scores
+(`selection` has its law). Privacy that is gained
 later in other ways (by iteration, say) is not credited: findings are to be read by a person.
 """
 
@@ -36,6 +38,7 @@ import numpy as np
 from scipy import optimize, special
 
 from audit.auditor.lints.recorder import Addition, NoiseCall, RecordedRun
+from audit.auditor.lints.selection import selection_findings
 from audit.auditor.lints.subject import Subject
 from audit.auditor.terms.claim import Epsilon
 from audit.auditor.terms.leaves import flatten, listed, names
@@ -124,10 +127,11 @@ class Replayed:
     @property
     def same_output(self) -> bool:
         """Whether both sides gave the same output."""
-        return self.first.error == self.second.error and _close(self.first.output, self.second.output)
+        return self.first.error == self.second.error and close(self.first.output, self.second.output)
 
 
-def _close(a: Any, b: Any) -> bool:
+def close(a: Any, b: Any) -> bool:
+    """Whether two outputs are the same but for rounding."""
     (x, shape), (y, other) = flatten(a), flatten(b)
     if shape != other or len(x) != len(y):
         return False
@@ -167,7 +171,7 @@ def _reproduces(subject: Subject, script: RecordedRun) -> bool:
     control = subject.replay(0, script)
     if control.diverged is not None or control.error is not None or len(control.additions) != len(script.additions):
         return False
-    return _close(control.output, script.output) and not any(c.differs for c in _compare(script, control))
+    return close(control.output, script.output) and not any(c.differs for c in _compare(script, control))
 
 
 def _compare(first: RecordedRun, second: RecordedRun) -> list[ComparedSum]:
@@ -348,6 +352,7 @@ def replay_findings(
         return []
     size = subject.size
     findings = _sensitivity(runs, claim, size, _coarse(recorded)) or _together(runs, claim)
+    findings = findings or selection_findings(recorded, [(r.first, r.second) for r in runs], claim)
     if all(r.followed(size) for r in runs):
         findings += _open_paths(runs, claim.epsilon)
     return findings
@@ -370,7 +375,7 @@ def _sensitivity(runs: Sequence[Replayed], claim: Epsilon, size: int | None, coa
         met = [c for c in met if c.call.index == call and c.differs]
         if not met or any(c.reshaped or c.covered for c in met) or _drawn_scale(met, runs):
             continue
-        if coarse and "normal" in met[0].call.distribution:
+        if (coarse and "normal" in met[0].call.distribution) or not _may_show(met[0], runs, coarse):
             continue
         share = max(_share(len(met), len(runs)), _batch_share(runs, call, size)) if random_use else 1.0
         leaves = _continuous_leaves(runs)
@@ -380,6 +385,27 @@ def _sensitivity(runs: Sequence[Replayed], claim: Epsilon, size: int | None, coa
             at = int(np.argsort(losses)[(len(losses) - 1) // 2])
             return [_too_small(met[at], typical, claim, share, leaves)]
     return []
+
+
+def _may_show(c: ComparedSum, runs: Sequence[Replayed], coarse: bool) -> bool:
+    """Whether the output may tell what came out of a sum: some number of it is not whole, or it holds the sum rounded
+    (where outputs are not so few that it does so by chance).
+
+    Of whole numbers and words else (the index of the largest of several noisy scores, a label) it is only known that
+    the noisy number took part in what decided them.
+    """
+    for r in runs:
+        shown = {float(x) for x in flatten(r.first.output)[0] if isinstance(x, int | float)}
+        if any(x != round(x) for x in shown if math.isfinite(x)):
+            return True
+        if coarse:
+            return False
+        for other in r.comparisons:
+            if other.call.site == c.call.site and other.differs:
+                result = np.ravel(np.asarray(other.result, dtype=float))
+                if not any(shown.issuperset(rule(result).tolist()) for rule in (np.round, np.floor, np.ceil)):
+                    return False
+    return True
 
 
 def _drawn_scale(met: Sequence[ComparedSum], runs: Sequence[Replayed]) -> bool:

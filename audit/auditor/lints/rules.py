@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
+from audit.auditor.lints.one_draw import output_findings
 from audit.auditor.lints.preflight import MUTATES_INPUT
 from audit.auditor.lints.recorder import SINGLE, NoiseCall, RecordedRun, Recorder
 from audit.auditor.lints.replay import Replayed, replay, replay_findings
 from audit.auditor.lints.subject import Subject
-from audit.auditor.lints.transcript import FEW, RUNS, Transcript, read_transcript, transcript_findings
+from audit.auditor.lints.transcript import FEW, MOST_RUNS, Transcript, read_transcript, transcript_findings
 from audit.auditor.targets.containment import Watch, contained
 from audit.auditor.targets.sampling import CallableTarget, Pair
 from audit.auditor.terms.claim import Epsilon
@@ -96,8 +97,12 @@ def inspect(
         subject = Subject(target, pair, recorder, watch, seed, deadline, allowance.most)
         runs = _runs(subject, allowance.calls)
         replays = replay(subject, runs[0])
-        average = RUNS if allowance.most is not None else FEW
+        average = MOST_RUNS if allowance.most is not None else FEW
         transcript = read_transcript(subject, runs[0], replays, claim.delta, average)
+        losses = replay_findings(subject, runs[0], replays, claim)
+        losses = losses or transcript_findings(subject, transcript, replays, claim)
+        if replays and transcript is None and not losses:
+            losses = output_findings(subject, runs, claim)
         findings = [
             *_outputs(runs, claim),
             *_unread(runs),
@@ -105,7 +110,7 @@ def inspect(
             *_repeated_floats(runs),
             *_locations(runs),
             *_one_sided(runs, claim),
-            *(replay_findings(subject, runs[0], replays, claim) or transcript_findings(transcript, replays, claim)),
+            *losses,
             *_no_effect(replays),
             *([MUTATES_INPUT] if subject.mutated else []),
         ]

@@ -64,9 +64,9 @@ class Subject:
         """A run on the draws of an earlier one."""
         return self.recorder.replay(self._runner(side), script)
 
-    def tilt(self, side: int, script: RecordedRun, shifts: Mapping[int, Any]) -> RecordedRun:
-        """A run on the choices of an earlier one, with fresh noise that is moved by these shifts."""
-        return self.recorder.tilt(self._runner(side), script, shifts)
+    def tilt(self, side: int, script: RecordedRun, units: Mapping[int, Any]) -> RecordedRun:
+        """A run on the choices of an earlier one, with these draws (in units of their scale) and other noise fresh."""
+        return self.recorder.tilt(self._runner(side), script, units)
 
     def _runner(self, side: int) -> Callable[[], Any]:
         data = self._copies[side]()

@@ -12,22 +12,31 @@ records only (a run on the same choices with fresh noise has the same ratios), s
 choices, which count as known. Else s is the last that changes, and the noise before it is moved by a share of the
 difference that a first run met, a share drawn from a few between none and what brings the mean loss to where δ is made
 (importance sampling; the weight is the density over the mean of those of all shares, exact whatever the first run was).
+Of STRATA such runs each share has its part exactly, and along the move its Gaussian noise has one run in each of
+equally likely strata: what depends on the noise before s does so mostly through its part along the move, and that part
+is then known as well as from many more runs. Runs are added until the standard error of ε is PRECISION.
 
-**The lower limit.** The averaged X ≥ 0 are independent with mean δ(ε). For fixed λ ∈ [0, 1) the product of 1 +
-λ(X/m − 1) has mean 1 if m = δ(ε), so has an average of such products, and by Markov it exceeds 1/α with probability α
-at most. So δ(ε) is above the least m where it does not; X falls with ε, hence so does the limit, and the ε read off it
-at a given δ is a valid lower limit as well.
+**The lower limit.** The averaged X ≥ 0 are independent with mean δ(ε), or one is drawn in each of some strata, whose
+means m₁, …, m_n have the mean δ(ε), in a random order. For fixed λ ∈ [0, 1) the product of 1 + λ(X/m − 1) over n of
+them has mean at most 1 if m = δ(ε): it is that of the 1 + λ(m_i/m − 1), or of n strata drawn from more without
+replacement the symmetric mean of such products, and the mean of these factors is 1 (the inequalities of the means and
+of Maclaurin). So has an average of such products, and by Markov it exceeds 1/α with probability α at most. So δ(ε) is
+above the least m where it does not; X falls with ε, hence so does the limit, and the ε read off it at a given δ is a
+valid lower limit as well. The number of whole blocks may depend on the blocks before: each multiplies the product by
+a factor of mean at most 1 (Ville's inequality).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy import special
 
+from audit.auditor.lints.families import unit
 from audit.auditor.lints.losses import (
     FAMILIES,
     Atoms,
@@ -40,7 +49,7 @@ from audit.auditor.lints.losses import (
     zcdp_of,
 )
 from audit.auditor.lints.recorder import Addition, RecordedRun
-from audit.auditor.lints.replay import Replayed
+from audit.auditor.lints.replay import Replayed, close
 from audit.auditor.lints.subject import Subject
 from audit.auditor.terms.claim import Epsilon
 from audit.auditor.terms.leaves import flatten
@@ -50,16 +59,27 @@ Array = np.ndarray
 
 ALPHA = 1e-6
 """Error level of the lower limit."""
-RUNS = 600
-"""Runs that are averaged where ratios change from run to run: chosen; few for the precision that they give."""
+RUNS, MOST_RUNS = 600, 4000
+"""Runs that are averaged where ratios change from run to run, and how many where they are too few: chosen for time."""
+PRECISION = 0.005
+"""The standard error of ε, relatively, at which runs are enough: chosen; four of them are 2 %."""
+STRATA = 100
+"""Runs of a block in which the noise is stratified."""
 FEW = 10
 """Runs that are compared in any case, if so many are recorded: chosen; the lower limit needs a few."""
-CHECKED = 4
-"""Runs on the same choices with fresh noise, which tell whether the noise decides the ratios: chosen for speed."""
+PROBES = (-1.0, 1.0, -0.5, 0.5, -1.0, 1.0)
+"""Moves of the noise of the first runs, on the same choices, which tell whether noise decides the ratios: chosen; what
+it decides may show in its tails only, on either side.
+"""
 SHARES, CHANCES = np.array([0.0, 0.5, 1.0]), np.array([0.15, 0.25, 0.6])
-"""Parts of the full move of which one is drawn: chosen; a loss may come from noise or from a dear later step."""
+"""Parts of the full move, and in which part of the runs each is made (of STRATA a whole number): chosen; a loss may
+come from noise or from a dear later step.
+"""
 STAKES = np.array([0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.999])
 """The λ of the lower limit, equally weighted: chosen for power."""
+IDLE = 8
+"""Runs that are made again with other choices, where there are any, before a finding: chosen; choices that decide
+something half of the time show in one of them with a chance of 0.996."""
 SAME = 1e-9
 """Ratios closer than this, relatively, are the same but for rounding."""
 
@@ -111,7 +131,7 @@ class Transcript:
 
     def delta(self, epsilon: float) -> float:
         """An estimate of the least δ at this ε."""
-        return float(min(1.0, self._terms(epsilon).mean()))
+        return float(min(1.0, self.terms(epsilon).mean()))
 
     def epsilon(self, delta: float) -> float:
         """An estimate of ε at this δ."""
@@ -146,7 +166,8 @@ class Transcript:
         data: dict[str, Any] = {"runs": self.runs, "exact": self.exact, "mu": self.mu, "rho": self.rho}
         return data | {"spending": [asdict(s) for s in self.spending]}
 
-    def _terms(self, epsilon: float) -> Array:
+    def terms(self, epsilon: float) -> Array:
+        """Of each run, what is averaged to δ at this ε."""
         grouped: dict[Atoms, list[int]] = {}
         for i, (_, _, atoms) in enumerate(self.samples):
             grouped.setdefault(atoms, []).append(i)
@@ -159,7 +180,7 @@ class Transcript:
 
     def _limit(self, epsilon: float) -> float:
         """A lower confidence limit of δ(ε)."""
-        return lower_limit(self._terms(epsilon), 1 - self.confidence)
+        return lower_limit(self.terms(epsilon), 1 - self.confidence)
 
     def _largest(self) -> float:
         if not self.exact and any(before for _, before, _ in self.samples):
@@ -282,9 +303,9 @@ def _scaled(
     if np.any(ratio != 0) and (family not in FAMILIES or not np.all(np.isfinite(ratio))):
         raise _Unknown
     with np.errstate(all="ignore"):
-        unit = np.asarray(noise / scale * np.asarray(sign, dtype=float))
+        drawn = np.asarray(noise / scale * np.asarray(sign, dtype=float))
     norm, widest = float(np.sqrt((np.asarray(difference) ** 2).sum())), float(np.max(scale, initial=0.0))
-    return _Sum(call, site, family, ratio, unit, norm, widest, whole)
+    return _Sum(call, site, family, ratio, drawn, norm, widest, whole)
 
 
 def _alike(a: Sequence[_Sum], b: Sequence[_Sum]) -> bool:
@@ -307,13 +328,13 @@ def _atoms(sums: Sequence[_Sum]) -> Atoms:
 
 
 def read_transcript(
-    subject: Subject, recorded: Sequence[RecordedRun], replays: Sequence[Replayed], delta: float, runs: int = RUNS
+    subject: Subject, recorded: Sequence[RecordedRun], replays: Sequence[Replayed], delta: float, runs: int = MOST_RUNS
 ) -> Transcript | None:
     """The transcript of a mechanism, from recorded runs and replays of the first of them on the neighbour; None where
     some noise is not seen, or not followed.
 
     Runs that are recorded already are replayed until there are FEW; where ratios change from run to run, more runs are
-    made, at most so many in all as there may be.
+    made, RUNS or as many as it takes, at most so many in all as there may be.
     """
     if not replays or not all(r.same_output for r in replays):
         return None
@@ -327,49 +348,83 @@ def read_transcript(
                 break
             scripts.append((script, subject.replay(1, script)))
             sums.append(_sums(*scripts[-1]))
-        if all(_alike(run, sums[0]) for run in sums):
+        probes = _probed(subject, scripts, sums, delta)
+        steady = all(_alike(probe, known) for probe, known in zip(probes, sums, strict=False))
+        if steady and all(_alike(run, sums[0]) for run in sums):
             return _summary(sums, [(0.0, 0.0, _atoms(run)) for run in sums], True)
-        if _chosen(subject, scripts, sums):
-            while len(sums) < runs and not subject.late:
-                script = subject.record(0)
-                sums.append(_sums(script, subject.replay(1, script)))
-            return _summary(sums, [(0.0, 0.0, _atoms(run)) for run in sums], False)
-        return _adaptive(subject, scripts, sums, delta, runs)
+        if not steady or not any(c.chance for first, _ in scripts for c in first.calls):
+            return _adaptive(subject, scripts, sums, probes, delta, runs)
+        while len(sums) < runs and not subject.late:
+            if _checked(len(sums)) and _precise(_known_choices(sums), delta, 1):
+                break
+            script = subject.record(0)
+            sums.append(_sums(script, subject.replay(1, script)))
+        return _known_choices(sums)
     except _Unknown:
         return None
 
 
-def _chosen(
-    subject: Subject, scripts: Sequence[tuple[RecordedRun, RecordedRun]], sums: Sequence[Sequence[_Sum]]
-) -> bool:
-    """Whether the choices alone decide the ratios: runs on the same choices with fresh noise have the same."""
-    if not any(c.chance for first, _ in scripts for c in first.calls):
-        return False
-    for (script, _), known in list(zip(scripts, sums, strict=True))[:CHECKED]:
-        again = subject.tilt(0, script, {})
-        if again.diverged is not None or not _alike(_sums(again, subject.replay(1, again)), known):
-            return False
-    return True
+def _probed(
+    subject: Subject, scripts: Sequence[tuple[RecordedRun, RecordedRun]], sums: Sequence[list[_Sum]], delta: float
+) -> list[list[_Sum]]:
+    """The sums of the first runs with their noise moved; none where there is a single draw, which decides nothing."""
+    found = []
+    for share, (script, _), known in zip(PROBES, scripts, sums, strict=False):
+        if len(script.calls) < 2 or subject.late:
+            break
+        moves = {c: share * shift for c, shift in _shifts(known, known, delta).items()}
+        units = {s.call: s.noise + moves[s.call] for s in known if s.call in moves}
+        again = subject.tilt(0, script, units)
+        if again.diverged is not None:
+            raise _Unknown
+        found.append(_sums(again, subject.replay(1, again)))
+    return found
+
+
+def _checked(runs: int) -> bool:
+    """Whether precision is looked at after so many runs."""
+    return runs >= RUNS and (runs - RUNS) % (4 * STRATA) == 0
+
+
+def _known_choices(sums: Sequence[Sequence[_Sum]]) -> Transcript:
+    return _summary(sums, [(0.0, 0.0, _atoms(run)) for run in sums], False)
+
+
+def _precise(found: Transcript, delta: float, block: int) -> bool:
+    """Whether the standard error of ε, from the spread of the means of blocks of so many runs, is small enough."""
+    epsilon = found.epsilon(delta) if delta > 0 else 0.0
+    if not 0 < epsilon < math.inf:
+        return True
+    terms, step = found.terms(epsilon), 0.01
+    means = terms[: len(terms) // block * block].reshape(-1, block).mean(axis=1)
+    error = float(means.std(ddof=1)) / math.sqrt(len(means))
+    slope = (found.delta(epsilon * (1 - step)) - found.delta(epsilon * (1 + step))) / (2 * step)
+    return error <= PRECISION * slope
 
 
 def _adaptive(
     subject: Subject,
     scripts: Sequence[tuple[RecordedRun, RecordedRun]],
     sums: Sequence[list[_Sum]],
+    probes: Sequence[list[_Sum]],
     delta: float,
     runs: int,
 ) -> Transcript:
     """Averages over runs whose noise is moved towards where δ is made."""
-    if len({len(run) for run in sums}) != 1:
+    met = [*sums, *probes]
+    if len({len(run) for run in met}) != 1:
         raise _Unknown
-    varying = [i for i in range(len(sums[0])) if not all(_same(run[i], sums[0][i]) for run in sums)]
+    varying = [i for i in range(len(sums[0])) if not all(_same(run[i], sums[0][i]) for run in met)]
     last = varying[-1] if varying else 0
     chooses = any(c.chance for first, _ in scripts for c in first.calls)
     samples: list[tuple[float, float, Atoms]] = []
     seen: list[list[_Sum]] = []
     rng = np.random.default_rng([subject.seed, 11])
+    strata = _strata(rng)
     while len(samples) < runs and (len(samples) < len(scripts) or not subject.late):
         at = len(samples)
+        if _checked(at) and _precise(_summary(seen, samples, False), delta, STRATA):
+            break
         if at < len(scripts):
             pilot, its = scripts[at][0], sums[at]
         elif chooses:
@@ -378,16 +433,26 @@ def _adaptive(
         else:
             pilot, its = scripts[at % len(scripts)][0], sums[at % len(scripts)]
         shifts = _shifts(its[:last], its, delta)
-        share = float(rng.choice(SHARES, p=CHANCES))
-        run = subject.tilt(0, pilot, {c: share * shift for c, shift in shifts.items()})
+        run = subject.tilt(0, pilot, _units(its[:last], shifts, *next(strata), rng))
         if run.diverged is not None:
             raise _Unknown
-        met = _sums(run, subject.replay(1, run))
-        if len(met) != len(its):
+        seen.append(_sums(run, subject.replay(1, run)))
+        if len(seen[-1]) != len(its):
             raise _Unknown
-        seen.append(met)
-        samples.append((*_before(met[:last], shifts), _atoms(met[last:])))
+        samples.append((*_before(seen[-1][:last], shifts), _atoms(seen[-1][last:])))
     return _summary(seen, samples, False)
+
+
+def _strata(rng: np.random.Generator) -> Iterator[tuple[float, float]]:
+    """For each run: the share of the move, and the part of its noise along the move, one in each of equally likely
+    strata; every STRATA runs in another order.
+    """
+    counts = np.round(CHANCES * STRATA).astype(int)
+    places = [(share, j, n) for share, n in zip(SHARES, counts, strict=True) for j in range(n)]
+    while True:
+        for k in rng.permutation(len(places)):
+            share, j, n = places[int(k)]
+            yield float(share), float(special.ndtri((j + rng.random()) / n))
 
 
 def _shifts(movable: Sequence[_Sum], run: Sequence[_Sum], delta: float) -> dict[int, Array]:
@@ -398,6 +463,22 @@ def _shifts(movable: Sequence[_Sum], run: Sequence[_Sum], delta: float) -> dict[
     wanted = epsilon_where(lambda e: float(delta_of((("normal", math.sqrt(total), 1),), e)), max(delta, 1e-9), 1e4)
     share = max(0.0, (wanted - total / 2) / total)
     return {s.call: -share * s.ratio for s in movable if s.whole and np.any(s.ratio != 0)}
+
+
+def _units(
+    movable: Sequence[_Sum], shifts: dict[int, Array], share: float, along: float, rng: np.random.Generator
+) -> dict[int, Array]:
+    """Noise of the calls that are moved, in units of their scale: drawn, moved by a share of `shifts`, and where it is
+    Gaussian with this number along them.
+    """
+    moved = {s.call: s for s in movable if s.call in shifts}
+    units = {c: np.asarray(FAMILIES[s.family].rvs(size=s.noise.shape, random_state=rng)) for c, s in moved.items()}
+    directions = {c: s.ratio for c, s in moved.items() if s.family == "normal"}
+    length = math.sqrt(sum(float((r**2).sum()) for r in directions.values()))
+    if length > 0:
+        there = sum(float((units[c] * r).sum()) for c, r in directions.items()) / length
+        units |= {c: units[c] + (along - there) / length * r for c, r in directions.items()}
+    return {c: units[c] + share * shifts[c] for c in units}
 
 
 def _before(sums: Sequence[_Sum], shifts: dict[int, Array]) -> tuple[float, float]:
@@ -441,14 +522,16 @@ def _summary(runs: Sequence[Sequence[_Sum]], samples: Sequence[tuple[float, floa
 # --------------------------------------------------------------------------------------------------- findings
 
 
-def transcript_findings(transcript: Transcript | None, replays: Sequence[Replayed], claim: Epsilon) -> list[Finding]:
+def transcript_findings(
+    subject: Subject, transcript: Transcript | None, replays: Sequence[Replayed], claim: Epsilon
+) -> list[Finding]:
     """Whether the noise of the whole run is worth less than the claim, where all of it counts: nothing that was drawn
-    is secret (a random batch would be), and the output is as long as the sums are.
+    is secret and decides something (a random batch would), and the output is as long as the sums are.
     """
     if transcript is None or not all(_all_counts(r) for r in replays):
         return []
     least = transcript.epsilon_lower(claim.delta)
-    if not least > claim.epsilon * (1 + 1e-3):
+    if not least > claim.epsilon * (1 + 1e-3) or not all(_idle(subject, r.first) for r in replays[:IDLE]):
         return []
     found, dearest = transcript.epsilon(claim.delta), transcript.spending[0]
     factor = transcript.missing_factor(claim)
@@ -463,12 +546,27 @@ def transcript_findings(transcript: Transcript | None, replays: Sequence[Replaye
     return [Finding("transcript", message, details)]
 
 
-def _all_counts(run: Replayed) -> bool:
-    """Whether every draw is noise on data that were not chosen at random, which nothing covers later, and the output
-    can hold the sums. Noise whose loss has no bound on one side (a Gumbel draw, an exponential one) counts where it is
-    seen in the output: the difference of two such draws has a bounded loss.
+def _idle(subject: Subject, run: RecordedRun) -> bool:
+    """Whether whatever else was drawn decided nothing: with the same noise, and all of that drawn anew, the output is
+    the same. So it is with the seed that a loader of batches draws for workers which it does not have, or with the
+    order of the records of a sum.
     """
-    if any(call.chance or (call.additive and call.hidden and not call.has_location) for call in run.first.calls):
+    if not any(call.chance for call in run.calls):
+        return True
+    units = {call.index: unit(call.value, call.loc, call.scale) for call in run.noise}
+    if any(u is None for u in units.values()) or subject.out_of_time:
+        return False
+    others = [replace(call, feeds=not call.additive) for call in run.calls]
+    again = subject.tilt(0, replace(run, calls=others), units)
+    return again.diverged is None and again.error is None and close(again.output, run.output)
+
+
+def _all_counts(run: Replayed) -> bool:
+    """Whether all noise is followed to data, which nothing covers later, and the output can hold the sums. Noise whose
+    loss has no bound on one side (a Gumbel draw, an exponential one) counts where it is seen in the output: the
+    difference of two such draws has a bounded loss.
+    """
+    if any(call.additive and call.hidden and not call.has_location for call in run.first.calls):
         return False
     shown = {x for x in flatten(run.first.output)[0] if isinstance(x, float)}
     for c in run.comparisons:

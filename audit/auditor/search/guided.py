@@ -5,7 +5,8 @@ that form are made in several sizes (patterns of extremes, zeros, varied records
 to an extreme, its negative, zero, another label, added or removed). Each is looked at in a handful of watched calls: on
 the same draws, by how much do the sums move in units of their noise, do outputs, errors or scales differ? The pairs
 that stand out are compared by draws; those of both rankings are audited. Where nothing is clipped, records beyond the
-range of the example would tell more: that is a remark, because the claim may be about records in the range only.
+range of the example would tell more: that is a remark, because the claim may be about records in the range only. If it
+is about all (`Space(like=…, beyond=1000, labels_beyond=1000)`), SCALES times the range are among the pairs.
 """
 
 from __future__ import annotations
@@ -50,6 +51,9 @@ LOOK = 4 * LOOKED_AT
 """Calls that a look takes, at least: runs of both sides, and replays."""
 CERTAIN = 10.0
 """The score of a pair on which something is published without noise; others score what their sums move by."""
+SCALES = (10.0, 1000.0)
+"""How far beyond the range records and labels are tried, where they may lie there: what is clipped in one place may be
+forgotten in another, and shows out there only."""
 FAR_BEYOND = 100.0
 """How far beyond the range records are tried, for the remark on clipping."""
 
@@ -64,6 +68,8 @@ class Form:
         low: the smallest number.
         high: the largest.
         labels: the labels that there are.
+        beyond: how many times beyond the range records may lie.
+        labels_beyond: the same of labels.
         example: the example's rows and labels.
     """
 
@@ -73,6 +79,8 @@ class Form:
     high: float
     labels: tuple[float, ...]
     example: tuple[Array, Array | None] = field(repr=False)
+    beyond: float = 1.0
+    labels_beyond: float = 1.0
 
     @staticmethod
     def of(example: Any) -> Form | None:
@@ -142,11 +150,15 @@ class Form:
         if self.dim:
             values = {name: self.inside(np.full((1, self.dim), x))[0] for name, x in flat.items()}
             values["one column"] = self.inside(corner[None])[0]
+        for factor in (x for x in SCALES if x <= self.beyond):
+            values[f"{factor:g} times the range"] = factor * max(abs(self.low), abs(self.high))
         if relation == "add-remove":
             out: list[Change] = [(f"{name} added", _adding(value)) for name, value in values.items()]
             return [*out, ("removed", _removed)]
         out = [(name, _setting(value)) for name, value in values.items()]
         out.append(("sign flipped", _negated(self.low, self.high)))
+        wild = [x * max(abs(y) for y in self.labels) for x in SCALES if x <= self.labels_beyond and self.labels]
+        out = [*((f"label {x:g}", _labelled(x)) for x in wild), *out]
         return [("label flipped", _relabelled(self.labels)), *out] if self.labels else out
 
 
@@ -175,6 +187,13 @@ def _relabelled(known: Sequence[float]) -> Callable[[Array, Array | None], tuple
         labels = labels.copy()
         labels[0] = known[-1] if labels[0] != known[-1] else known[0]
         return rows, labels
+
+    return change
+
+
+def _labelled(value: float) -> Callable[[Array, Array | None], tuple[Array, Array | None] | None]:
+    def change(rows: Array, labels: Array | None) -> tuple[Array, Array | None] | None:
+        return None if labels is None else (rows, np.concatenate([[value], labels[1:]]))
 
     return change
 

@@ -47,6 +47,9 @@ class Space:
         special: further values worth trying: clip thresholds, NaN, infinities.
         relation: how neighbours differ, "replace-one" or "add-remove".
         like: a dataset whose form the others take (an array, (X, y)); `low` and `high` are then of its numbers.
+        beyond: with `like`: how many times beyond the range a record may lie, if the claim is about those too because
+            they are clipped (10 and 1000 times the range are tried).
+        labels_beyond: the same of labels.
         extra: anything else, for the caller's own use; it is not looked at.
 
     >>> from dpso import audit_dp
@@ -66,6 +69,8 @@ class Space:
     special: Sequence[Any] = ()
     relation: str = "replace-one"
     like: Any = None
+    beyond: float = 1.0
+    labels_beyond: float = 1.0
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -74,6 +79,9 @@ class Space:
             raise ValueError(f"records = {self.records} must be at least 1")
         if not self.choices and not self.low < self.high:
             raise ValueError(f"low = {self.low}, high = {self.high} must satisfy low < high")
+        for name in ("beyond", "labels_beyond"):
+            if not getattr(self, name) >= 1:
+                raise ValueError(f"{name} = {getattr(self, name)} must be at least 1 (1: nothing beyond the range)")
         if self.relation not in ("replace-one", "add-remove"):
             raise ValueError(f'relation = {self.relation!r} must be "replace-one" or "add-remove"')
 
@@ -185,7 +193,9 @@ def _form(description: Any) -> tuple[Form | None, str]:
         form = Form.of(description.like)
         if form is None:
             raise ValueError(f"like = {description.like!r:.60} must be a list or array of numbers, or (X, y)")
-        return replace(form, low=description.low, high=description.high), description.relation
+        form = replace(form, low=description.low, high=description.high, beyond=description.beyond)
+        form = replace(form, labels_beyond=description.labels_beyond)
+        return form, description.relation
     return (None if isinstance(description, Space) else Form.of(description)), "replace-one"
 
 

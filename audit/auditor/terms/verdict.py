@@ -29,6 +29,8 @@ CONTRADICTIONS = frozenset(
         "sensitivity",
         "composition",
         "transcript",
+        "output-law",
+        "selection",
         "shared-noise",
         "unnoised-output",
         "unnoised-path",

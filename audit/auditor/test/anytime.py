@@ -45,8 +45,9 @@ Array = np.ndarray
 
 FIRST_BLOCK = 128
 """Draws of the first block, on which nothing is bet: chosen; a score needs about so many to tell anything."""
-SMALLEST_BLOCK = 24
-"""A small budget is cut into about eight blocks, none smaller than this: a score needs something to learn from."""
+SMALLEST_BLOCK, FIRST_BLOCKS = 24, 32
+"""A small budget is cut into at most so many blocks, none smaller than this: a score needs something to learn from, and
+what a block taught is of use from the next one on."""
 FIRST_TIMED = 8
 """Draws of the first block where time is short: they tell how long one takes."""
 LONGEST_BLOCK = 16384
@@ -187,7 +188,7 @@ class Betting:
         """Bet until the claim is refuted, `draws` more draws are used, or time is up."""
         limit = self.draws + draws
         while self.draws < limit and not self.claim_refuted:
-            least = min(FIRST_BLOCK, max(SMALLEST_BLOCK, limit // 8))
+            least = min(FIRST_BLOCK, max(SMALLEST_BLOCK, limit // FIRST_BLOCKS))
             size = min(limit - self.draws, max(least, min(LONGEST_BLOCK, self.draws // REFINEMENT)))
             begun = time.monotonic()
             if deadline is not None:

@@ -9,8 +9,7 @@ import pytest
 from scipy import special
 
 from audit.auditor.learn.features import Encoder, with_summaries
-from audit.auditor.learn.scores import Cells, Score, chunks, learn_first
-from audit.auditor.learn.scores import FOLDS, Cells, Score, learn_first, learn_held_out
+from audit.auditor.learn.scores import FOLDS, Cells, Score, chunks, learn_first, learn_held_out
 from audit.auditor.learn.wide import Reducer
 from audit.auditor.terms import outputs
 

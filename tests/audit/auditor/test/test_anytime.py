@@ -15,6 +15,7 @@ from audit.auditor.terms.claim import GDP, Epsilon
 from audit.auditor.test.anytime import (
     CANDIDATES,
     FIRST_BLOCK,
+    FIRST_BLOCKS,
     FIRST_TIMED,
     FLOOR,
     LONGEST_BLOCK,
@@ -126,8 +127,9 @@ def test_blocks_are_small_at_first_and_a_part_of_the_draws_so_far_later() -> Non
     running.run(2500, None, said.append)
     seen = [int(line.split()[0]) for line in said]
     sizes = [b - a for a, b in itertools.pairwise([0, *seen])]
+    least = min(FIRST_BLOCK, 2500 // FIRST_BLOCKS)
     for before, size in zip([0, *seen], sizes, strict=False):
-        assert size == min(2500 - before, max(FIRST_BLOCK, min(LONGEST_BLOCK, before // REFINEMENT)))
+        assert size == min(2500 - before, max(least, min(LONGEST_BLOCK, before // REFINEMENT)))
     assert running.draws == seen[-1] == 2500
     assert max(sizes) > FIRST_BLOCK
     assert not running.claim_refuted
