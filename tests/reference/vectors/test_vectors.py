@@ -105,39 +105,6 @@ def test_inputs_are_dyadic(key: tuple[str, str]) -> None:
 
 
 @FILES
-def test_another_number_system_agrees_within_the_radius(key: tuple[str, str]) -> None:
-    K = MP(60)
-    for case in [c for c in cases(key) if c["certified"]][::6]:
-        events = run(K, case, generate.stated(case)).trace
-        assert len(events) == len(case["trace"])
-        for found, wanted in zip(events, case["trace"], strict=True):
-            assert (found.line, found.name, list(found.indices)) == (wanted["line"], wanted["name"], wanted["index"])
-            if "radius" not in wanted:
-                continue
-            values = list(found.value) if isinstance(wanted["value"], list) else [found.value]
-            for x, text in zip(
-                values, wanted["value"] if isinstance(wanted["value"], list) else [text_of(wanted)], strict=True
-            ):
-                assert abs(x - K(text)) <= K(wanted["radius"]) * (1 + K("1e-15")), (case["id"], found.key)
-
-
-def text_of(event: dict[str, Any]) -> str:
-    return str(event["value"])
-
-
-@FILES
-def test_binary64_needs_a_small_part_of_the_budget(key: tuple[str, str]) -> None:
-    """The tolerance was not widened until something passed: the reference in binary64 stays below a quarter of it."""
-    for case in [c for c in cases(key) if c["certified"]]:
-        reply = as_reply(Float64(), case)
-        for got, want in zip(reply["trace"], case["trace"], strict=True):
-            if "tolerance" in want:
-                for x, text in zip(flat(got["value"]), flat(want["value"]), strict=True):
-                    gap = abs(Fraction(x) - Fraction(text))
-                    assert 4 * gap <= Fraction(want["radius"]) + Fraction(want["tolerance"]), (case["id"], want["name"])
-
-
-@FILES
 def test_budgets_are_small_and_margins_far_above_them(key: tuple[str, str]) -> None:
     for case in [c for c in cases(key) if c["certified"]]:
         budgets = [Fraction(e["tolerance"]) for e in case["trace"] if "tolerance" in e]
