@@ -19,7 +19,7 @@ import inspect
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import partial
@@ -29,7 +29,8 @@ from pathlib import Path
 from types import GeneratorType, ModuleType
 from typing import Any
 
-from arguments import COARSE, EDGES, EXACT, LEFT_OUT, OBJECTS, POOL, SYSTEMS, Make, options
+import arguments
+from arguments import COARSE, EDGES, EXACT, EXPRESSIONS, LEFT_OUT, OBJECTS, POOL, SYSTEMS, Make, options
 
 from reference.convex.oracle import Counter
 from reference.numerics.numbers import BallScalar, Numbers, Vector
@@ -41,11 +42,12 @@ from reference.vectors.execute import float64
 
 ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "tests" / "reference" / "figures.json"
+OWN_RECORDS = ("paper", "vectors")
 VECTORS = "reference.vectors.execute"
 POINTS = 8
 """Generic points of a function."""
 DIGITS = 17
-LONGEST = 72
+LONGEST = 48
 """Characters of a figure that are kept; of the others a hash."""
 
 Outcome = str
@@ -147,7 +149,7 @@ def results(name: str, function: Callable[..., Any], points: int = POINTS) -> It
     if not asked and not takes_k:
         yield from _of_a_run(function)
         return
-    most = max([points, *(min(len(options(POOL, p, kind, name)), 2 * points) for p, kind in asked)])
+    most = max([points, *(min(len(options(POOL, p, kind, name)), 3 * points) for p, kind in asked)])
     found = [at(point) for point in range(most)]
     yield from ((str(point), text) for point, text in enumerate(found))
     base = next((point for point, text in enumerate(found) if not text.startswith("!")), 0)
@@ -197,16 +199,32 @@ def members_of(thing: Any) -> Iterator[tuple[str, Any]]:
 
 def figures(module: str) -> dict[str, dict[str, Outcome]]:
     """All figures of a module, by function and by method of a specimen."""
+    found: dict[str, dict[str, Outcome]] = {}
     if module == VECTORS:
-        return {"refusals": dict(_refusals())}
-    found = {name: dict(results(name, function)) for name, function in functions_of(import_module(module))}
+        found["refusals"] = dict(_refusals())
+    elif module.split(".")[1] not in OWN_RECORDS:
+        found = {name: dict(results(name, function)) for name, function in functions_of(import_module(module))}
     for i, make in enumerate(OBJECTS.get(module, ())):
         for name, member in members_of(make(EXACT)):
             if callable(member):
                 found[f"{i} {name}"] = dict(results(f"{i} {name}", _bound(make, name, member), 4))
             else:
                 found[f"{i} {name}"] = {"": _joined(outcome(partial(_asked, make, name, K)) for K in (EXACT, COARSE))}
+        found[f"{i} made"] = dict(_remade(make(EXACT)))
+    for text in EXPRESSIONS.get(module, ()):
+        names = {**vars(arguments), **vars(import_module(module)), "F": Fraction}
+        found.setdefault("expressions", {})[text] = _joined(
+            outcome(partial(eval, text, {**names, "K": K})) for K in (EXACT, COARSE)
+        )
     return {name: {at: _short(text) for at, text in texts.items()} for name, texts in found.items() if texts}
+
+
+def _remade(thing: Any) -> Iterator[tuple[str, Outcome]]:
+    """What becomes of a specimen that is made with another value in the place of one."""
+    for field in fields(thing) if is_dataclass(thing) else ():
+        if field.init:
+            for value in (0, -1, Fraction(1, 9), 7, "x"):
+                yield f"{field.name} = {value}", outcome(partial(replace, thing, **{field.name: value}))
 
 
 def _refusals() -> Iterator[tuple[str, Outcome]]:
@@ -237,10 +255,11 @@ def _bound(make: Make, name: str, model: Callable[..., Any]) -> Callable[..., An
 
 
 def modules() -> list[str]:
-    """The modules that have figures: those of formulas (the text and the vectors have records of their own)."""
+    """The modules that have figures: the text and the vectors have records of their own, and only expressions."""
     found = sorted((ROOT / "reference").glob("*/[!_]*.py"))
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in found]
-    return [*(name for name in names if name.split(".")[1] not in ("paper", "vectors")), VECTORS]
+    formulas = [name for name in names if name.split(".")[1] not in OWN_RECORDS]
+    return [*formulas, VECTORS, *(name for name in EXPRESSIONS if name not in formulas)]
 
 
 def recorded() -> dict[str, dict[str, dict[str, Outcome]]]:
