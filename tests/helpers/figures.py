@@ -1,14 +1,14 @@
-"""What the formulas of `reference/` give at generic parameters, compared with a record: `tests/reference/figures.json`.
+"""What the formulas of `reference/` give at generic parameters, compared with `tests/reference/figures.json`.
 
-A slip in a constant, a sign, a condition or an index changes a figure; the tests beside the modules say why a formula is
-right, this says that it is still the same one, everywhere. A recorded figure is a weaker witness than an independent
+A slip in a constant, a sign, a condition or an index changes a figure; the tests beside the modules say why a formula
+is right, this says that it is still the same one, everywhere. A recorded figure is a weaker witness than an independent
 formula: nobody derived it a second time. So the record stands behind the other tests and replaces none of them.
 
 Every public function of the modules, and every public method of the specimens, is called with the `arguments` that its
-parameters ask for by name and type. A refusal is a figure too: its whole text.
+parameters ask for by name and type; `expressions` has what no list of arguments leads to. A refusal is a figure too.
 
-Two number systems: balls, whose figures have no rounding, and `Coarse`, which says that it rounds at 2^{−30} and computes
-with 40 digits: what is reserved for rounding is then a visible share of what is returned, with all its digits.
+Two number systems: balls, whose figures have no rounding, and `Coarse`, which says that it rounds at 2^{−30} and
+computes with 40 digits: what is reserved for rounding is then a visible share of what is returned, with all its digits.
 
 `python -m figures` (in `tests/helpers`) writes the record; its diff says what a change of the reference changed.
 """
@@ -30,7 +30,8 @@ from types import GeneratorType, ModuleType
 from typing import Any
 
 import arguments
-from arguments import COARSE, EDGES, EXACT, EXPRESSIONS, LEFT_OUT, OBJECTS, POOL, SYSTEMS, Make, options
+import expressions
+from arguments import COARSE, EDGES, EXACT, LEFT_OUT, OBJECTS, POOL, SYSTEMS, Make, options
 
 from reference.convex.oracle import Counter
 from reference.numerics.numbers import BallScalar, Numbers, Vector
@@ -102,8 +103,13 @@ def outcome(call: Callable[[], Any]) -> Outcome:
         return f"! {type(error).__name__}: {error}"
 
 
-def _short(text: Outcome) -> Outcome:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… {sha256(text.encode()).hexdigest()[:12]}"
+def _short(at: str, text: Outcome) -> Outcome:
+    """A summary is kept as it is printed."""
+    return (
+        text
+        if len(text) <= LONGEST or at == "summary"
+        else f"{text[:LONGEST]}… {sha256(text.encode()).hexdigest()[:12]}"
+    )
 
 
 # --------------------------------------------------------------------------------------------- calling
@@ -211,12 +217,12 @@ def figures(module: str) -> dict[str, dict[str, Outcome]]:
             else:
                 found[f"{i} {name}"] = {"": _joined(outcome(partial(_asked, make, name, K)) for K in (EXACT, COARSE))}
         found[f"{i} made"] = dict(_remade(make(EXACT)))
-    for text in EXPRESSIONS.get(module, ()):
-        names = {**vars(arguments), **vars(import_module(module)), "F": Fraction}
+    for text in expressions.EXPRESSIONS.get(module, ()):
+        names = {**vars(arguments), **vars(expressions), **vars(import_module(module)), "F": Fraction}
         found.setdefault("expressions", {})[text] = _joined(
             outcome(partial(eval, text, {**names, "K": K})) for K in (EXACT, COARSE)
         )
-    return {name: {at: _short(text) for at, text in texts.items()} for name, texts in found.items() if texts}
+    return {name: {at: _short(at, text) for at, text in texts.items()} for name, texts in found.items() if texts}
 
 
 def _remade(thing: Any) -> Iterator[tuple[str, Outcome]]:
@@ -259,7 +265,7 @@ def modules() -> list[str]:
     found = sorted((ROOT / "reference").glob("*/[!_]*.py"))
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in found]
     formulas = [name for name in names if name.split(".")[1] not in OWN_RECORDS]
-    return [*formulas, VECTORS, *(name for name in EXPRESSIONS if name not in formulas)]
+    return [*formulas, VECTORS, *(name for name in expressions.EXPRESSIONS if name not in formulas)]
 
 
 def recorded() -> dict[str, dict[str, dict[str, Outcome]]]:

@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from reference import vectors
-from reference.numerics.numbers import MP, Ball, Float64
+from reference.numerics.numbers import Ball
 from reference.paper.algorithms import ALGORITHMS, BY_LABEL
 from reference.paper.editions import errata_of
 from reference.paper.inventory import load as inventory
@@ -27,7 +27,7 @@ from reference.vectors.encode import (
     one_digit_above,
     power_of_ten_above,
 )
-from reference.vectors.execute import DRAWS, RUNS, as_reply, run
+from reference.vectors.execute import DRAWS, RUNS
 
 DOCUMENTS = {(a.label, v): vectors.load(a.label, v) for a in ALGORITHMS for v in a.editions}
 FILES = pytest.mark.parametrize("key", DOCUMENTS, ids=lambda key: f"{key[0]}-{key[1]}")
