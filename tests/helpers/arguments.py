@@ -676,6 +676,7 @@ SYSTEMS: dict[str, tuple[Numbers, ...]] = {
             "plan_solver",
             "closed_form_plan",
             "best_guarantee",
+            "widest_pair",
             "mirror_step",
             "solve",
         ),

@@ -18,7 +18,7 @@ from __future__ import annotations
 import inspect
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -139,10 +139,11 @@ def results(name: str, function: Callable[..., Any], points: int = POINTS) -> It
         return
     takes_k = any(p == "K" for p, _, _ in parameters)
 
-    def at(point: int, changed: str = "", value: Make | None = None) -> Outcome:
+    def at(point: int, changed: str = "", value: Make | None = None, left_out: Collection[str] = ()) -> Outcome:
         def run(K: Numbers) -> Outcome:
             def call() -> Any:
-                made = {p: _chosen(name, p, options(POOL, p, kind, name), point)(K) for p, kind in asked}
+                given = [(p, options(POOL, p, kind, name)) for p, kind in asked if p not in left_out]
+                made = {p: _chosen(name, p, choice, point)(K) for p, choice in given}
                 if value is not None:
                     made[changed] = value(K)
                 found = function(**({"K": K} if takes_k else {}), **made)
@@ -159,6 +160,8 @@ def results(name: str, function: Callable[..., Any], points: int = POINTS) -> It
     found = [at(point) for point in range(most)]
     yield from ((str(point), text) for point, text in enumerate(found))
     base = next((point for point, text in enumerate(found) if not text.startswith("!")), 0)
+    if defaults := [p for p, _, default in parameters if default]:
+        yield "defaults", at(base, left_out=defaults)
     for p, kind in asked:
         for i, value in enumerate(options(EDGES, p, kind)):
             yield f"{p} {i}", at(base, p, value)

@@ -227,3 +227,7 @@ def test_a_case_that_does_not_do_what_it_says_is_refused() -> None:
     )
     with pytest.raises(generate.BadCase, match="a decision is as close as"):
         generate.vector(algorithm, "corrected", close, told)
+    level = {**by_slug["absolute"].input, "w": ["0", "0"], "y": "0"}  # line 6 compares equal numbers
+    assert generate.vector(algorithm, "corrected", replace(by_slug["absolute"], input=level), told)["result"] == "match"
+    with pytest.raises(generate.BadCase, match="line 6 of Algorithm 1 is tied at m = 0, which rounding breaks"):
+        generate.vector(algorithm, "corrected", replace(by_slug["absolute"], input={**level, "beta": "3"}), told)
