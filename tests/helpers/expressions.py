@@ -270,6 +270,10 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
     ),
 }
 EXPRESSIONS |= {
+    "reference.paper.registry": (
+        "[agree(1, 1 + F(k, 10**10)) for k in (0, 9, 10, 11, -9, -10, -11)]",
+        "[at_least(x, d) for x in (0.00123456, 12.3456, 1e7, 999999.0, 1e-5) for d in (2, 3)], at_least(2 / 3)",
+    ),
     "reference.vectors": (
         "misshapen([])",
         "misshapen({'format': 1})",
