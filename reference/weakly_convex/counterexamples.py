@@ -649,10 +649,10 @@ def a_subdifferential_that_depends_on_the_extension() -> Counterexample:
 
     The gap does not depend on it, as long as the extension is weakly convex and Lipschitz.
     """
-    W = (Fraction(0), Fraction(1))
+    W, w = (Fraction(0), Fraction(1)), Fraction(0)
     flat, rises = quadratic(0), absolute(HALF) + linear(-HALF)  # 0, and max(0, −v)
-    sets = [wc.subdifferential(f, 0) for f in (flat, rises)]
-    gaps = [wc.gap(f, W, 0) for f in (flat, rises)]
+    sets = [wc.subdifferential(f, w) for f in (flat, rises)]
+    gaps = [wc.gap(f, W, w) for f in (flat, rises)]
     shown = sets[0] != sets[1] and gaps[0] == gaps[1] == 0
     ends = [f"[{', '.join(map(str, found))}]" for found in sets if found]
     return Counterexample(shown, f"∂f(0) = {' or '.join(ends)}, the gap is {gaps[0]} for both", {"gap": 0})

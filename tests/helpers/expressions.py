@@ -14,7 +14,8 @@ from arguments import EXACT
 from reference.numerics.enclosures import hull
 from reference.numerics.numbers import Numbers
 from reference.numerics.tape import Draw
-from reference.setting.losses import ScalarLoss
+from reference.setting.losses import GLL, Absolute, ScalarLoss
+from reference.setting.sets import Polytope
 
 F = Fraction
 
@@ -35,6 +36,9 @@ TOLD = {
     "trace": [{"line": 3, "name": "w", "index": [1], **WANTED}, {"line": 5, "name": "T", "index": [], "value": 4}],
 }
 _SEEN = ({"line": 3, "name": "w", "index": [1], "value": 1.5}, {"line": 5, "name": "T", "index": [], "value": 4})
+L1GLL = GLL(Absolute, 1, 1, 1)
+FAR_OUT = Polytope([[2**199] * 3, [2**199, 2**199, 2**198]])
+"""Longer than binary64 may be asked for in ℓ_1, and not in ℓ_2."""
 REPLIES = (
     {},
     {"unsupported": "no"},
@@ -270,6 +274,25 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
     ),
 }
 EXPRESSIONS |= {
+    "reference.convex.noisy_frank_wolfe": (
+        "frank_wolfe_parameters(Float64(), 64, L1GLL, FAR_OUT, epsilon=1, delta=F(1, 9), unproven=True)",
+        *(f"frank_wolfe_parameters(K, {n}, L1GLL, HULLS[0], epsilon=1, delta=F(1, 9))" for n in (1, 2)),
+        "frank_wolfe_parameters(K, 64, L1GLL, Polytope([[1, 2], [1, 2]]), epsilon=1, delta=F(1, 9))",
+        "frank_wolfe_parameters(K, 64, L1GLL, HULLS[0], epsilon=1, delta=F(1, 9), noise='cauchy')",
+        "require_polytope(SETS[0])",
+        "require_polytope(Polytope([[1, 2]]))",
+    ),
+    "reference.weakly_convex.strongly_convex": (
+        "require_setting(K, WEAK[4], Box([0, 0], [1, 1]))",
+        "[require_setting(K, loss, SETS[1]) for loss in WEAK if loss.p != F(3, 2)]",
+        *(f"Phase({n}, {T}, {lam})" for n, T, lam in ((0, 3, 0), (3, 0, 0), (3, 3, -1), (2, "2.5", 0), (3, 3, 1))),
+        "check_plan((Phase(3, 3, 1),), 4)",
+        "check_plan((Phase(3, 3), Phase(2, 2, 1)), 4)",
+        "check_plan((Phase(3, 3), Phase(1, 2, 1)), 4)",
+        "check_plan((), 4)",
+        "require_budget(K, 0)",
+        "require_budget(K, F(1, 9))",
+    ),
     "reference.paper.registry": (
         "[agree(1, 1 + F(k, 10**10)) for k in (0, 9, 10, 11, -9, -10, -11)]",
         "[at_least(x, d) for x in (0.00123456, 12.3456, 1e7, 999999.0, 1e-5) for d in (2, 3)], at_least(2 / 3)",
