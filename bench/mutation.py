@@ -70,8 +70,8 @@ LEAST = 8
 """Slips of a room, however small it is."""
 BUDGET = 40.0
 """Seconds of tests for a slip, as traced: most have fewer, and quicker tests come first."""
-NEAR_SECONDS, NEAR_WALL = (30, 12), (240.0, 100.0)
-"""With `--near`: seconds of the processor for the nearest tests and for the others, and by the clock."""
+NEAR_WALL = 8.0
+"""With `--near`: seconds by the clock for each second of the processor that tests may take (`bench.nearest`)."""
 FIRST = 4.0
 """Seconds of tests that run first, in a process of their own: most slips die there, and few files are collected."""
 CORE = {
@@ -434,10 +434,9 @@ class Nearest:
         """The nearest file of tests, and then the others."""
         left_out = [f"--deselect={test}" for test in sorted(self.left_out)]
         found = []
-        for i, stage in enumerate(near(self.tree, mutant.path, mutant.slip.owner)):
+        for stage in near(self.tree, mutant.path, mutant.slip.owner):
             arguments = (*stage.files, *(("-k", stage.keyword) if stage.keyword else ()), *left_out)
-            later = min(i, 1)
-            found.append(Trial(arguments, seconds=NEAR_WALL[later], processor=NEAR_SECONDS[later]))
+            found.append(Trial(arguments, seconds=NEAR_WALL * stage.seconds, processor=stage.seconds))
         return found
 
     def again(self, tests: Sequence[str]) -> Trial:

@@ -4,6 +4,10 @@
 more. `--near` asks less: which files of tests stand where the module stands, or name it, or name the function that was
 changed or one of those in the module that use it. What only a farther test would notice then counts as unnoticed: the
 score is a lower one.
+
+A file of tests that drives a whole room by a table, without naming each module, says so in a constant of its own:
+`DRIVES = ("reference/",)`. It is near to all that is there: first its tests with the name of the module, at the end
+all of them.
 """
 
 from __future__ import annotations
@@ -22,6 +26,8 @@ SLOW = ("tests/bench/", "tests/docs/", "tests/examples/", "tests/audit/checks/te
 """Tests that drive the whole product: only what has them for its own is tried with them."""
 OWN, FOLDER, MODULE, OWNER, USER = 100, 12, 20, 30, 10
 """What a file gains by its name, by its folder, by naming the module, the owner of the slip, or one that uses it."""
+FIRST_SECONDS = 30
+"""Of the processor, for the nearest file of tests, and for all that drive a whole room."""
 ENOUGH = 10
 """What a file of tests needs to be tried."""
 
@@ -32,6 +38,8 @@ class Near:
 
     files: tuple[str, ...]
     keyword: str = ""
+    seconds: int = 12
+    """Of the processor, for all of them."""
 
 
 def near(tree: Path, path: str, owner: str) -> list[Near]:
@@ -42,7 +50,10 @@ def near(tree: Path, path: str, owner: str) -> list[Near]:
         ((_gain(tree, test, path, names, users), test) for test in _tests(tree)), key=lambda pair: (-pair[0], pair[1])
     )
     files = [test for gain, test in found if gain >= ENOUGH][:MOST]
-    stages = [Near((files[0],)), Near(tuple(files[1:]))] if files else []
+    stages = [Near((files[0],), seconds=FIRST_SECONDS), Near(tuple(files[1:]))] if files else []
+    if drivers := tuple(test for test in _tests(tree) if path.startswith(_drives(tree, test)) and test not in files):
+        module = ".".join(Path(path).with_suffix("").parts)
+        stages = [Near(drivers, module), *stages, Near(drivers, seconds=FIRST_SECONDS)]
     if path.startswith("audit/checks/") and names:
         stages.insert(0, Near((MATRIX,), " or ".join(sorted({f".{name}" for name in {names[0], *users}}))))
     return [stage for stage in stages if stage.files]
@@ -65,6 +76,15 @@ def _gain(tree: Path, test: str, path: str, names: list[str], users: set[str]) -
 def _tests(tree: Path) -> tuple[str, ...]:
     files = sorted(path.relative_to(tree).as_posix() for path in (tree / "tests").rglob("test_*.py"))
     return tuple(file for file in files if file != MATRIX)
+
+
+@cache
+def _drives(tree: Path, test: str) -> tuple[str, ...]:
+    """The folders of the product that a file of tests says it runs through."""
+    for node in ast.parse((tree / test).read_bytes()).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "DRIVES":
+            return tuple(ast.literal_eval(node.value))
+    return ()
 
 
 @cache

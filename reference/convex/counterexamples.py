@@ -181,16 +181,16 @@ def halving_by_quarter_points() -> Counterexample:
     ell, call = PiecewiseLinear([Fraction(-2, 5)], [-1, Fraction(2, 5)]), edition(oracle_printed, oracle, UNSOUND)
     found: list[float] = []
     met: list[Hypothesis] = []
-    for j in (2, 6, 12):
+    exponents = (2, 6, 12)
+    for j in exponents:
         p = oracle_parameters(K, beta=1, alpha=Fraction(1, 10**j), L0=1, R=1)
         found.append(K.to_float(call(K, K.vector([0]), K.vector([1]), ell, p).derivative))
         met += lemma_5(K, ell, K.vector([1]), p)
     shift = unsound_shift(4096)
     delta = shift.delta(EPSILON)
     shown = all(c == 0 for c in found) and delta > 100 * float(DELTA)
-    summary = (
-        f"derivative {found} for α = 1e-2, 1e-6, 1e-12, true 0.4; δ(1) ≥ {at_least(delta)} at n = 4096, target 1e-6"
-    )
+    summary = f"derivative {found} for α = {', '.join(f'1e-{j}' for j in exponents)}, true 0.4; "
+    summary += f"δ(1) ≥ {at_least(delta)} at n = 4096, target 1e-6"
     return Counterexample(shown, summary, {"delta": delta, "mu": shift.mu}, tuple(met), "exact", "algorithm")
 
 

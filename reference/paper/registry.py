@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from reference.paper.algorithms import Edition
@@ -58,6 +59,11 @@ def at_least(x: float, digits: int = 3) -> str:
     """A lower bound as text, with this many significant digits, rounded down: what is printed is a bound too."""
     low = Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(Decimal(x))
     return format(low, "f") if -4 < low.adjusted() < 7 else f"{low:.{digits - 1}e}"
+
+
+def agree(x: Any, y: Any) -> bool:
+    """Whether two computations of one number in binary64 gave the same: within 1e-9."""
+    return bool(abs(x - y) < Fraction(1, 10**9))
 
 
 BoundKind: TypeAlias = Literal["", "exact", "lower"]

@@ -18,7 +18,7 @@ from reference.numerics.preconditions import PreconditionError
 from reference.numerics.tape import ZeroTape
 from reference.paper.events import Trace
 from reference.paper.inventory import load
-from reference.paper.registry import Counterexample, Hypothesis, at_least, counterexample
+from reference.paper.registry import Counterexample, Hypothesis, agree, at_least, counterexample
 from reference.privacy import (
     advanced_composition,
     dp_delta,
@@ -166,8 +166,7 @@ def noise_for_the_wrong_step() -> Counterexample:
     B = Ball(256)
     fixed, alone = output_level_delta(B, 8, "1e-6", 10**9), secret_output_delta(B, 1, "1e-6", Fraction(1, 100))
     target = B(Fraction(1, 10**6))
-    agree = abs(mu - printed_pair_mu(_K, 1, *PAIR)) < Fraction(1, 10**9)
-    pair = agree and exact > PAIR[1] >= repaired
+    pair = agree(mu, printed_pair_mu(_K, 1, *PAIR)) and exact > PAIR[1] >= repaired
     shown = pair and B.lt(target, fixed) and B.lt(target, alone)
     published = violated_at("1e-6", 10**9, published=True)
     return Counterexample(
@@ -258,14 +257,14 @@ def constant_sixteen_runs_out() -> Counterexample:
     """
     values = {f"({e}, {d})": corrected_transcript_delta(_K, e, d) for e, d in ((7, "0.01"), (9, "1e-6"))}
     shown = values["(7, 0.01)"] > Fraction(1, 100) and values["(9, 1e-6)"] > Fraction(1, 10**6)
-    agree = abs(pair_instance(frozenset({"E4.1"}))[2] - corrected_pair_mu(_K, *PAIR)) < Fraction(1, 10**9)
+    predicted = agree(pair_instance(frozenset({"E4.1"}))[2], corrected_pair_mu(_K, *PAIR))
     targets = ("0.01", "1e-6")
     limits = {f"enough_up_to_at_{d}": float(failure_threshold(d, corrected=True, digits=4)[0]) for d in targets}
     B = Ball(1024)
     random = random_batch_delta(B, 200, "0.01", 21)
     ratios = {d: sixteen_over_target(B, d) for d in ("1e-6", "1e-95", "1e-100")}
     inside = [B.lt(ratios[d], B(1)) for d in ratios] == [True, True, False]
-    shown = shown and agree and inside and B.lt(B(Fraction(1, 100)), random)
+    shown = shown and predicted and inside and B.lt(B(Fraction(1, 100)), random)
     return Counterexample(
         shown,
         f"δ(7) = {values['(7, 0.01)']:.4f} at target 0.01",
@@ -723,7 +722,7 @@ def third_term_lost_a_logarithm() -> Counterexample:
     log_n = _K.log(_K(10**6))
     B = Ball(512)
     floors = [floor_over_rate(B, n, e) for n, e in LARGE_EPSILON.items()]
-    lost = abs(ratio - log_n) < Fraction(1, 10**9) and ratios[0] * 9 < ratios[1] and ratios[1] * 9 < ratios[2]
+    lost = agree(ratio, log_n) and ratios[0] * 9 < ratios[1] and ratios[1] * 9 < ratios[2]
     outgrown = B.lt(B(26), floors[0]) and B.lt(B(92), floors[1])
     first, second = (B.to_float(x) for x in floors)
     return Counterexample(
@@ -974,7 +973,7 @@ def two_kappas() -> Counterexample:
     p = Fraction(21, 20)
     table, theorem = table_kappa(_K, 100, p), kappa_printed(_K, 100, p / (p - 1))
     euclidean = [table_kappa(_K, d, Fraction(2)) for d in (1, 2)]
-    shown = abs(theorem - 2 * table) < Fraction(1, 10**9) and euclidean[0] < 1 and euclidean[1] < 1
+    shown = agree(theorem, 2 * table) and euclidean[0] < 1 and euclidean[1] < 1
     return Counterexample(
         shown,
         f"d = 100, p = 1.05: {table:.3f} and {theorem:.3f}",

@@ -13,7 +13,7 @@ from fractions import Fraction
 from reference.numerics.numbers import Ball, Float64, Real, norm
 from reference.numerics.tape import SeededTape, ZeroTape
 from reference.paper.inventory import load
-from reference.paper.registry import Counterexample, at_least, counterexample
+from reference.paper.registry import Counterexample, agree, at_least, counterexample
 from reference.privacy import gaussian_delta, gaussian_mu_safe
 from reference.setting.data import Example, replace_one
 from reference.setting.losses_weak import RobustPhaseRetrieval, SquareResidual
@@ -649,10 +649,10 @@ def a_subdifferential_that_depends_on_the_extension() -> Counterexample:
 
     The gap does not depend on it, as long as the extension is weakly convex and Lipschitz.
     """
-    W = (Fraction(0), Fraction(1))
+    W, w = (Fraction(0), Fraction(1)), Fraction(0)
     flat, rises = quadratic(0), absolute(HALF) + linear(-HALF)  # 0, and max(0, −v)
-    sets = [wc.subdifferential(f, 0) for f in (flat, rises)]
-    gaps = [wc.gap(f, W, 0) for f in (flat, rises)]
+    sets = [wc.subdifferential(f, w) for f in (flat, rises)]
+    gaps = [wc.gap(f, W, w) for f in (flat, rises)]
     shown = sets[0] != sets[1] and gaps[0] == gaps[1] == 0
     ends = [f"[{', '.join(map(str, found))}]" for found in sets if found]
     return Counterexample(shown, f"∂f(0) = {' or '.join(ends)}, the gap is {gaps[0]} for both", {"gap": 0})
@@ -704,7 +704,7 @@ def a_match_that_needs_a_constant_epsilon() -> Counterexample:
         for epsilon in (Fraction(1), Fraction(1, 10 ** (j // 4))):
             found.append(table_rate(K, 2, 10 ** (j // 2), n, epsilon) / K.power(K(n), Fraction(-1, 4)))
     constant, small = zip(*ratios.values(), strict=True)
-    shown = abs(constant[1] - constant[0]) < Fraction(1, 10**9) and small[1] > 2 * small[0]
+    shown = agree(constant[1], constant[0]) and small[1] > 2 * small[0]
     summary = f"rate over n^(−1/4) at n = 1e8, 1e16: {constant[0]:.1f}, {constant[1]:.1f} for ε = 1, "
     summary += f"{small[0]:.1f}, {small[1]:.1f} for ε = n^(−1/4)"
     return Counterexample(shown, summary, {"small_1e8": small[0], "small_1e16": small[1]})

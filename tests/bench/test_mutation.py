@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import mutation
+from bench import mutation, nearest
 from bench.mutation import (
     CORE_ROOM,
     Mutant,
@@ -225,7 +225,7 @@ def test_what_does_not_end_has_been_noticed_and_what_fails_anyway_has_not(
     module = tmp_path / "reference" / "counting.py"
     module.write_text(COUNTING)
     (tmp_path / "tests" / "test_counting.py").write_text(OF_COUNTING)
-    monkeypatch.setattr(mutation, "NEAR_SECONDS", (8, 8))
+    monkeypatch.setattr(nearest, "FIRST_SECONDS", 8)
     noise = "tests/test_counting.py::test_that_fails_anyway"
     guide = Nearest(tmp_path)
     (changed,) = (s for s in slips(module.read_bytes()) if s.after == "(not (n > 0))")

@@ -21,7 +21,8 @@ ROOT = Path(nearest.__file__).parents[1]
     ],
 )
 def test_the_file_of_the_same_name_comes_first(path: str, owner: str, first: str) -> None:
-    assert near(ROOT, path, owner)[0].files == (first,)
+    stages = [stage for stage in near(ROOT, path, owner) if not stage.keyword]
+    assert stages[0].files == (first,)
 
 
 def test_a_module_without_tests_of_its_own_has_those_that_name_it(tmp_path: Path) -> None:
@@ -40,6 +41,19 @@ def test_a_check_is_tried_with_its_mutants_and_so_is_what_it_uses() -> None:
     assert ".calls_keep_their_bound" in first.keyword.split(" or ")
     assert all(MATRIX not in stage.files for stage in rest)
     assert sum(len(stage.files) for stage in rest) <= MOST
+
+
+def test_what_drives_a_whole_room_comes_first_with_the_module_and_last_with_all(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_table.py").write_text('DRIVES = ("room/",)\n')
+    (tmp_path / "tests" / "test_module.py").write_text("x = 1")
+    for room in ("room", "other"):
+        (tmp_path / room).mkdir()
+        (tmp_path / room / "module.py").write_text("def thing(): ...\n")
+    table, own = ("tests/test_table.py",), ("tests/test_module.py",)
+    found = [(stage.files, stage.keyword) for stage in near(tmp_path, "room/module.py", "thing")]
+    assert found == [(table, "room.module"), (own, ""), (table, "")]
+    assert [stage.files for stage in near(tmp_path, "other/module.py", "thing")] == [own]
 
 
 def test_who_uses_a_function(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from reference import vectors
-from reference.numerics.numbers import MP, Ball, Float64
+from reference.numerics.numbers import Ball
 from reference.paper.algorithms import ALGORITHMS, BY_LABEL
 from reference.paper.editions import errata_of
 from reference.paper.inventory import load as inventory
@@ -27,7 +27,7 @@ from reference.vectors.encode import (
     one_digit_above,
     power_of_ten_above,
 )
-from reference.vectors.execute import DRAWS, RUNS, as_reply, run
+from reference.vectors.execute import DRAWS, RUNS
 
 DOCUMENTS = {(a.label, v): vectors.load(a.label, v) for a in ALGORITHMS for v in a.editions}
 FILES = pytest.mark.parametrize("key", DOCUMENTS, ids=lambda key: f"{key[0]}-{key[1]}")
@@ -102,39 +102,6 @@ def test_inputs_are_dyadic(key: tuple[str, str]) -> None:
     for case in DOCUMENTS[key]["cases"]:
         for x in reals(case["input"]):
             assert Fraction(float(x)) == x, (case["id"], x)
-
-
-@FILES
-def test_another_number_system_agrees_within_the_radius(key: tuple[str, str]) -> None:
-    K = MP(60)
-    for case in [c for c in cases(key) if c["certified"]][::6]:
-        events = run(K, case, generate.stated(case)).trace
-        assert len(events) == len(case["trace"])
-        for found, wanted in zip(events, case["trace"], strict=True):
-            assert (found.line, found.name, list(found.indices)) == (wanted["line"], wanted["name"], wanted["index"])
-            if "radius" not in wanted:
-                continue
-            values = list(found.value) if isinstance(wanted["value"], list) else [found.value]
-            for x, text in zip(
-                values, wanted["value"] if isinstance(wanted["value"], list) else [text_of(wanted)], strict=True
-            ):
-                assert abs(x - K(text)) <= K(wanted["radius"]) * (1 + K("1e-15")), (case["id"], found.key)
-
-
-def text_of(event: dict[str, Any]) -> str:
-    return str(event["value"])
-
-
-@FILES
-def test_binary64_needs_a_small_part_of_the_budget(key: tuple[str, str]) -> None:
-    """The tolerance was not widened until something passed: the reference in binary64 stays below a quarter of it."""
-    for case in [c for c in cases(key) if c["certified"]]:
-        reply = as_reply(Float64(), case)
-        for got, want in zip(reply["trace"], case["trace"], strict=True):
-            if "tolerance" in want:
-                for x, text in zip(flat(got["value"]), flat(want["value"]), strict=True):
-                    gap = abs(Fraction(x) - Fraction(text))
-                    assert 4 * gap <= Fraction(want["radius"]) + Fraction(want["tolerance"]), (case["id"], want["name"])
 
 
 @FILES
@@ -260,3 +227,7 @@ def test_a_case_that_does_not_do_what_it_says_is_refused() -> None:
     )
     with pytest.raises(generate.BadCase, match="a decision is as close as"):
         generate.vector(algorithm, "corrected", close, told)
+    level = {**by_slug["absolute"].input, "w": ["0", "0"], "y": "0"}  # line 6 compares equal numbers
+    assert generate.vector(algorithm, "corrected", replace(by_slug["absolute"], input=level), told)["result"] == "match"
+    with pytest.raises(generate.BadCase, match="line 6 of Algorithm 1 is tied at m = 0, which rounding breaks"):
+        generate.vector(algorithm, "corrected", replace(by_slug["absolute"], input={**level, "beta": "3"}), told)
