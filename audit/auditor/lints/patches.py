@@ -43,8 +43,11 @@ _LIBRARY = frozenset(
         "pyarrow",
     ]
 )
-_OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
-"""Of the package that this file is a part of. A name would not do: a user's own package may be called `audit` too."""
+_AUDIT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_OUR_FOLDERS = (_AUDIT + os.sep, os.path.join(os.path.dirname(_AUDIT), "reference") + os.sep)
+"""Of the package that this file is a part of, and of the one beside it, which draws nothing. A name would not do: a
+user's own package may be called `audit` too."""
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 
 class Patches:
@@ -117,7 +120,7 @@ class Patches:
 def _is_library(name: str, module: ModuleType) -> bool:
     """Whether a module is ours (by the folder of its file), the standard library's or a well-known package's."""
     top = name.split(".")[0]
-    ours = (getattr(module, "__file__", None) or "").startswith(_OUR_FOLDER)
+    ours = (getattr(module, "__file__", None) or "").startswith(_OUR_FOLDERS)
     return ours or top in _LIBRARY or top in sys.stdlib_module_names
 
 
@@ -143,10 +146,31 @@ def _foreign() -> list[dict[str, Any]]:
     return [vars(m) for n, m in loaded if not _is_library(n, m)]
 
 
+def _may_hold_a_generator(space: dict[str, Any]) -> bool:
+    """Whether functions of a module may have a generator for a default: of an installed package only if it names
+    numpy, random or something of theirs (to read all functions of all packages would take longer than the mechanism).
+    """
+    if not any(part in str(space.get("__file__") or "") for part in _INSTALLED):
+        return True
+    return any(_home(value) in ("numpy", "random") for value in list(space.values()))
+
+
+def _home(value: Any) -> str:
+    """The package that a value is, or comes from, as far as its type says so."""
+    if isinstance(value, ModuleType):
+        return value.__name__.partition(".")[0]
+    if inspect.isbuiltin(value) or inspect.ismethod(value):
+        value = type(value.__self__)
+    elif not inspect.isfunction(value) and not inspect.isclass(value):
+        value = type(value)
+    return str(value.__module__ or "").partition(".")[0]
+
+
 def _functions(holders: Iterable[Any]) -> list[Any]:
     """The Python functions and methods of the modules, of the holders, and of what the holders have captured."""
     found: dict[int, Any] = {}
-    queue = [v for space in _foreign() for v in list(space.values()) if inspect.isfunction(v) or inspect.isclass(v)]
+    spaces = [space for space in _foreign() if _may_hold_a_generator(space)]
+    queue = [v for space in spaces for v in list(space.values()) if inspect.isfunction(v) or inspect.isclass(v)]
     queue += [inspect.unwrap(h) for h in holders if callable(h)]
     while queue:
         value = queue.pop()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import os
 import random
 import sys
 from pathlib import Path
@@ -353,3 +355,40 @@ def test_our_own_modules_are_left_alone() -> None:
 
     assert patches._is_library(noise.__name__, noise)
     assert not patches._is_library(__name__, sys.modules[__name__])
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        (np, True),
+        (np.random.laplace, True),
+        (np.random.default_rng, True),
+        (np.random.default_rng(0), True),
+        (random.Random(0).gauss, True),
+        (random.gauss, True),
+        (np.ones(2), True),
+        (os, False),
+        (os.path.join, False),
+        ("numpy", False),
+    ],
+)
+def test_functions_of_installed_packages_are_read_where_they_may_hold_a_generator(value: object, read: bool) -> None:
+    from audit.auditor.lints import patches
+
+    installed = {"__file__": os.sep.join(["", "lib", "site-packages", "theirs.py"]), "held": value}
+    assert patches._may_hold_a_generator(installed) is read
+    assert patches._may_hold_a_generator({"__file__": "mine.py", "held": value})
+
+
+def test_a_generator_that_an_installed_package_made_for_a_default_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "site-packages"
+    home.mkdir()
+    (home / "installed_noise.py").write_text(
+        "import numpy as np\n\n\ndef noisy(x, rng=np.random.default_rng()):\n    return x + rng.laplace(0, 2)\n"
+    )
+    monkeypatch.syspath_prepend(str(home))
+    installed = importlib.import_module("installed_noise")
+    (call,) = recorded(lambda: installed.noisy(1.0)).calls
+    assert (call.distribution, call.scale) == ("laplace", 2.0)
