@@ -159,11 +159,11 @@ def _home(value: Any) -> str:
     """The package that a value is, or comes from, as far as its type says so."""
     if isinstance(value, ModuleType):
         return value.__name__.partition(".")[0]
-    if inspect.isbuiltin(value) or inspect.ismethod(value):
+    if inspect.ismethod(value) or (inspect.isbuiltin(value) and value.__module__ is None):
         value = type(value.__self__)
-    elif not inspect.isfunction(value) and not inspect.isclass(value):
+    elif not (inspect.isroutine(value) or inspect.isclass(value)):
         value = type(value)
-    return str(value.__module__ or "").partition(".")[0]
+    return str(getattr(value, "__module__", None) or "").partition(".")[0]
 
 
 def _functions(holders: Iterable[Any]) -> list[Any]:
