@@ -46,6 +46,10 @@ SHIFTS, SHIFTED = (-3.0, -1.5, -0.75, -0.35, -0.15, 0.15, 0.35, 0.75, 1.5, 3.0),
 """Further centres, in log-odds beside the regression, and for how many draws they may count: chosen for power."""
 STEPS = 40
 """Of EM: chosen for speed."""
+TELLING, REPEATS = 0.5, 20
+"""An output that was seen once is a cell if its log-odds move by so much, and if so many others were seen a few times:
+chosen; fewer say little about how outputs lean.
+"""
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,17 @@ class Score:
     @single_threaded
     def logit(self, table: Table) -> tuple[Array, Array]:
         """Estimated log-odds of label 1 and their standard error, one of each an output."""
+        return self.cells.refine(table.keys, *self._without_cells(table))
+
+    @single_threaded
+    def left_out(self, table: Table, labels: Array) -> tuple[Array, Array]:
+        """The same of the draws that it was learned from, each as if its output had been drawn once less.
+
+        Where most words are seen once, every draw of the burn-in is of a known word, and few of the draws to come are.
+        """
+        return self.cells.left_out(table.keys, labels, *self._without_cells(table))
+
+    def _without_cells(self, table: Table) -> tuple[Array, Array]:
         table = fit_width(table, self.width)
         logits, errors = np.empty(len(table)), np.empty(len(table))
         for rows in chunks(len(table)):
@@ -124,7 +139,7 @@ class Score:
             errors[rows] = self.fit.errors(design)
             if self.trees is not None:
                 logits[rows] += self.trees.add(narrow)
-        return self.cells.refine(table.keys, logits, errors) if len(self.cells.keys) else (logits, errors)
+        return logits, errors
 
     def narrow(self, table: Table) -> Table:
         """The few columns that the regression and the trees read."""
@@ -273,17 +288,23 @@ class Cells:
     strengths; around log-odds that are SHIFTS away from it (many outputs of a mechanism may lean by the same few
     amounts); and one of its own, that knows nothing. The shares of these laws are found by EM, which begins, and is
     held by a pseudo-count, near "the regression is right". What a cell is taken for is its posterior mean.
+
+    An output that was seen once says nothing about these laws. But where those that were seen a few times lean, it has
+    a posterior mean as well, and of many thousands of words most are seen once: it is a cell too if that mean is
+    telling.
     """
 
     keys: Array
     logits: Array
     shares: Array
     noise: Array
+    lessened: Array
+    """Log-odds with one draw less, of label 0 and of label 1: NaN where the output would be no cell."""
 
     @staticmethod
     def none() -> Cells:
         """No output repeats."""
-        return Cells(np.zeros(0, dtype=np.uint64), np.zeros(0), np.zeros(0), np.zeros(0))
+        return Cells(np.zeros(0, dtype=np.uint64), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros((2, 0)))
 
     @staticmethod
     def fit(keys: Array, counts: Array, ones: Array, base: Array) -> Cells:
@@ -291,23 +312,40 @@ class Cells:
         repeated = counts >= 2
         if not repeated.any():
             return Cells.none()
-        order = np.argsort(keys[repeated])
-        keys, n, k, base = (a[repeated][order] for a in (keys, counts, ones, base))
-        prior = np.clip(special.expit(base), 1e-4, 1 - 1e-4)
-        groups, where = np.unique(np.stack([n, k, np.round(prior, 6)], axis=1), axis=0, return_inverse=True)
-        where = where.ravel()
-        p, trust = _posterior(groups[:, 0], groups[:, 1], groups[:, 2], np.bincount(where).astype(float))
-        p, trust = p[where], trust[where]
-        return Cells(keys, special.logit(p), trust, REPEAT_ERROR / np.sqrt(n * p * (1 - p) + 1))
+        alike = _Alike.of(counts, ones, base)
+        shares = alike.only(repeated).shares()
+        rarely = np.count_nonzero(repeated & (counts < FREQUENT)) >= REPEATS
+        p, trust, telling = (part[alike.where] for part in alike.means(shares))
+        kept = np.flatnonzero(repeated | (telling & rarely))
+        kept = kept[np.argsort(keys[kept])]
+        n, k, p, trust = counts[kept], ones[kept], p[kept], trust[kept]
+        lessened = np.tile(special.logit(p), (2, 1))
+        for label, left in ((0, k), (1, k - 1)):
+            rare = (n < FREQUENT) & (left >= 0) & (left < n)
+            less = _Alike.of(n[rare] - 1, left[rare], base[kept][rare])
+            fewer, _, tells = (part[less.where] for part in less.means(shares))
+            known = (n[rare] > 2) | ((n[rare] == 2) & tells & rarely)
+            lessened[label, rare] = np.where(known, special.logit(fewer), np.nan)
+        return Cells(keys[kept], special.logit(p), trust, REPEAT_ERROR / np.sqrt(n * p * (1 - p) + 1), lessened)
 
     def refine(self, keys: Array, logits: Array, errors: Array) -> tuple[Array, Array]:
         """Log-odds and standard errors, the cells' own where there is a cell."""
         if not len(self.keys):
             return logits, errors
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        known = self.keys[at] == keys
+        return self._taken(self.keys[at] == keys, at, self.logits[at], logits, errors)
+
+    def left_out(self, keys: Array, labels: Array, logits: Array, errors: Array) -> tuple[Array, Array]:
+        """The same of draws that were counted, each with one draw of its output and label less."""
+        if not len(self.keys):
+            return logits, errors
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        own = self.lessened[labels.astype(int), at]
+        return self._taken((self.keys[at] == keys) & ~np.isnan(own), at, own, logits, errors)
+
+    def _taken(self, known: Array, at: Array, own: Array, logits: Array, errors: Array) -> tuple[Array, Array]:
         share = np.where(known, self.shares[at], 0.0)
-        return np.where(known, self.logits[at], logits), (1 - share) * errors + share * self.noise[at]
+        return np.where(known, own, logits), (1 - share) * errors + share * self.noise[at]
 
 
 def _beta_binomial(n: Array, k: Array, one: Array, zero: Array) -> Array:
@@ -315,27 +353,66 @@ def _beta_binomial(n: Array, k: Array, one: Array, zero: Array) -> Array:
     return np.asarray(special.betaln(k + one, n - k + zero) - special.betaln(one, zero))
 
 
-def _posterior(n: Array, k: Array, prior: Array, times: Array) -> tuple[Array, Array]:
-    """The chance of label 1 of cells with k of n draws, and the weight that their own draws have in it.
+@dataclass(frozen=True)
+class _Alike:
+    """Cells that are alike stand once: draws, those with label 1, and the regression's chance."""
 
-    `prior` is the regression's chance, `times` how many cells are alike.
-    """
-    centres = [(prior, a) for a in SHRINKAGE]
-    centres += [(special.expit(special.logit(prior) + s), a) for s in SHIFTS for a in SHIFTED]
-    one = np.stack([a * c for c, a in centres] + [np.full(len(n), OWN)], axis=1)
-    zero = np.stack([a * (1 - c) for c, a in centres] + [np.full(len(n), OWN)], axis=1)
-    likely = _beta_binomial(n[:, None], k[:, None], one, zero)
-    likely = np.exp(likely - likely.max(axis=1, keepdims=True))
-    shifted = len(SHIFTS) * len(SHIFTED)
-    start = np.array([(1 - 2 * FEW) / len(SHRINKAGE)] * len(SHRINKAGE) + [FEW / shifted] * shifted + [FEW])
-    share = start
-    for _ in range(STEPS):
-        member = likely * share
+    n: Array
+    k: Array
+    prior: Array
+    where: Array
+    """Which of them each cell is."""
+    times: Array
+    """How many cells each stands for."""
+
+    @staticmethod
+    def of(counts: Array, ones: Array, base: Array) -> _Alike:
+        prior = np.round(np.clip(special.expit(base), 1e-4, 1 - 1e-4), 6)
+        groups, where = np.unique(np.stack([counts, ones, prior], axis=1), axis=0, return_inverse=True)
+        where = where.ravel()
+        return _Alike(groups[:, 0], groups[:, 1], groups[:, 2], where, np.bincount(where).astype(float))
+
+    def only(self, cells: Array) -> _Alike:
+        """The same without the other cells."""
+        return replace(self, times=np.bincount(self.where[cells], minlength=len(self.n)).astype(float))
+
+    def _laws(self) -> tuple[Array, Array]:
+        """The parameters of the beta laws, for each of the groups."""
+        centres = [(self.prior, a) for a in SHRINKAGE]
+        centres += [(special.expit(special.logit(self.prior) + s), a) for s in SHIFTS for a in SHIFTED]
+        one = np.stack([a * c for c, a in centres] + [np.full(len(self.n), OWN)], axis=1)
+        return one, np.stack([a * (1 - c) for c, a in centres] + [np.full(len(self.n), OWN)], axis=1)
+
+    def _members(self, one: Array, zero: Array) -> Array:
+        """How likely the counts are under each law, up to a factor."""
+        likely = _beta_binomial(self.n[:, None], self.k[:, None], one, zero)
+        return np.asarray(np.exp(likely - likely.max(axis=1, keepdims=True)))
+
+    def shares(self) -> Array:
+        """The shares of the laws, by EM."""
+        here = self.times > 0
+        n, k, prior, times = (a[here] for a in (self.n, self.k, self.prior, self.times))
+        likely = (few := replace(self, n=n, k=k, prior=prior, times=times))._members(*few._laws())
+        shifted = len(SHIFTS) * len(SHIFTED)
+        start = np.array([(1 - 2 * FEW) / len(SHRINKAGE)] * len(SHRINKAGE) + [FEW / shifted] * shifted + [FEW])
+        share = start
+        for _ in range(STEPS):
+            member = likely * share
+            member /= member.sum(axis=1, keepdims=True)
+            share = (times @ member + start) / (times.sum() + 1)
+        return np.asarray(share)
+
+    def means(self, shares: Array) -> tuple[Array, Array, Array]:
+        """The posterior chance of label 1 of each group, the weight that its own draws have in it, and whether the
+        chance is far from the regression's.
+        """
+        one, zero = self._laws()
+        member = self._members(one, zero) * shares
         member /= member.sum(axis=1, keepdims=True)
-        share = (times @ member + start) / (times.sum() + 1)
-    strength = one + zero
-    p = np.sum(member * (k[:, None] + one) / (n[:, None] + strength), axis=1)
-    return np.asarray(p), np.asarray(np.sum(member * n[:, None] / (n[:, None] + strength), axis=1))
+        strength = one + zero
+        p = np.sum(member * (self.k[:, None] + one) / (self.n[:, None] + strength), axis=1)
+        weight = np.sum(member * self.n[:, None] / (self.n[:, None] + strength), axis=1)
+        return p, weight, np.abs(special.logit(p) - special.logit(self.prior)) > TELLING
 
 
 def chunks(total: int, size: int = 4096) -> Iterator[slice]:

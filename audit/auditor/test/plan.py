@@ -135,7 +135,7 @@ def guess(mode: str, logits: Array) -> Array:
 def make_plan(table: Table, labels: Array, draws: int, claim: Claim, alpha: float) -> tuple[Plan, Selected]:
     """Learn the score, then choose direction and size for `draws` test draws; and what the plan says of the burn-in."""
     score, logits, errors = learn_held_out(table, labels)
-    learned = plan_with(score, (logits, errors), labels, score.logit(table), draws, claim, alpha)
+    learned = plan_with(score, (logits, errors), labels, score.left_out(table, labels), draws, claim, alpha)
     simple = _simple_plan(table, labels, draws, claim, alpha) if draws + len(labels) <= FEW_DRAWS else None
     return learned if simple is None or simple[0].predicted < learned[0].predicted else simple
 
