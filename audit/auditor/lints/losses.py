@@ -117,7 +117,7 @@ def named(family: str, *parameters: float) -> str:
     """The name of a law on the integers, "" if it has none: a degenerate one, or one that is too wide to sum over."""
     if not all(math.isfinite(x) for x in parameters) or not _ALLOWED[family](*parameters):
         return ""
-    name = f"{family}({', '.join(f'{x:.12g}' for x in parameters)})"
+    name = f"{family}({', '.join(f'{x:.15g}' for x in parameters)})"
     law = lattice(name)
     return name if law is not None and law.deviation <= WIDEST else ""
 
@@ -128,7 +128,7 @@ def difference(first: str, second: str) -> str:
     if family == other == "Poisson":
         return named("Skellam", *mine, *its)
     if family == other == "geometric" and mine == its:
-        return named("discrete Laplace", -math.log1p(-mine[0]))
+        return named("discrete Laplace", float(f"{-math.log1p(-mine[0]):.12g}"))
     return ""
 
 
