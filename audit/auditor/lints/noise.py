@@ -226,7 +226,7 @@ class NoiseInt(_Scalar):
     def __init__(self, value: int, origin: Origin):
         self.value, self.origin = value, origin
 
-    @property  # type: ignore[override]
+    @property  # type: ignore[misc]
     def __class__(self) -> type:
         return int
 
