@@ -195,7 +195,9 @@ _BALL = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
 
 TWINS: dict[str, Twins] = {
     "sgd_step": Twins(sgd_step, ((_X, _Y), (_X * [[-1], [1], [1], [1]], _Y)), delta=1e-5, finding="sensitivity"),
-    "objective_perturbation": Twins(objective_perturbation, ((_LINE, _SIGNS), (_LINE, _FLIPPED)), epsilon=2.0),
+    "objective_perturbation": Twins(
+        objective_perturbation, ((_LINE, _SIGNS), (_LINE, _FLIPPED)), epsilon=2.0, finding="output-law"
+    ),
     "output_perturbation": Twins(
         lambda slip: estimator(OutputPerturbation, slip=slip),
         ((4 * _LINE, _SIGNS), (4 * _LINE, _FLIPPED)),
@@ -208,7 +210,7 @@ TWINS: dict[str, Twins] = {
         k_means_step, (np.array([0.1, 0.9]), np.array([0.9, 0.9])), finding="unnoised-path", soon=False
     ),
     "above_threshold": Twins(above_threshold, ([0.0, 1.0], [1.0, 1.0])),
-    "votes": Twins(votes, ([0, 0, 1, 1, 2], [1, 0, 1, 1, 2]), finding="sensitivity"),
+    "votes": Twins(votes, ([0, 0, 1, 1, 2], [1, 0, 1, 1, 2]), finding="selection"),
     "components": Twins(components, (_BALL, _BALL[[1, 1, 2]]), delta=1e-5, finding="unnoised-output"),
     "tree": Twins(tree, ([1, 0, 1, 1], [0, 0, 1, 1]), finding="composition"),
     "propose_test_release": Twins(

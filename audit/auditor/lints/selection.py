@@ -85,6 +85,8 @@ def _scored(run: RecordedRun) -> tuple[str, str, Array, Array, Array] | None:
         scale = np.broadcast_to(np.asarray(a.scale, dtype=float), shape)
         parts.append([np.ravel(np.asarray(x, dtype=float)) for x in (a.quantity, a.result, scale)])
         signs.append(np.ravel(np.asarray(a.sign, dtype=float)))
+    if not parts:
+        return None
     quantity, result, scale = (np.concatenate([p[k] for p in parts]) for k in range(3))
     if len(quantity) != sum(int(np.prod(c.shape)) for c in calls):
         return None

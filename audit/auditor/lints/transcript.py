@@ -78,6 +78,10 @@ SHARES, CHANCES = np.array([0.0, 0.5, 1.0]), np.array([0.15, 0.25, 0.6])
 """Parts of the full move, and in which part of the runs each is made (of STRATA a whole number): chosen; a loss may
 come from noise or from a dear later step.
 """
+BOLD = np.array([0.0, 1.0, 0.0])
+"""The same where fewer than STRATA runs are affordable: chosen; a run that tells next to nothing spoils the limit of a
+few, and so does one whose weight is far below the others'.
+"""
 STAKES = np.array([0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.999])
 """The λ of the lower limit, equally weighted: chosen for power."""
 IDLE = 8
@@ -435,7 +439,9 @@ def _adaptive(
     samples: list[tuple[float, float, Atoms]] = []
     seen: list[list[_Sum]] = []
     rng = np.random.default_rng([subject.seed, 11])
-    strata = _strata(rng)
+    affordable = runs if subject.most is None else len(scripts) + (subject.most - subject.calls) // 2
+    chances = CHANCES if affordable >= STRATA else BOLD
+    strata = _strata(rng, chances)
     while len(samples) < runs and (len(samples) < len(scripts) or not subject.late):
         at = len(samples)
         if _checked(at) and _precise(_summary(seen, samples, False), delta, STRATA):
@@ -454,15 +460,15 @@ def _adaptive(
         seen.append(_sums(run, subject.replay(1, run)))
         if len(seen[-1]) != len(its):
             raise _Unknown
-        samples.append((*_before(seen[-1][:last], shifts), _atoms(seen[-1][last:])))
+        samples.append((*_before(seen[-1][:last], shifts, chances), _atoms(seen[-1][last:])))
     return _summary(seen, samples, False)
 
 
-def _strata(rng: np.random.Generator) -> Iterator[tuple[float, float]]:
+def _strata(rng: np.random.Generator, chances: Array) -> Iterator[tuple[float, float]]:
     """For each run: the share of the move, and the part of its noise along the move, one in each of equally likely
     strata; every STRATA runs in another order.
     """
-    counts = np.round(CHANCES * STRATA).astype(int)
+    counts = np.round(chances * STRATA).astype(int)
     places = [(share, j, n) for share, n in zip(SHARES, counts, strict=True) for j in range(n)]
     while True:
         for k in rng.permutation(len(places)):
@@ -496,9 +502,10 @@ def _units(
     return {c: units[c] + share * shifts[c] for c in units}
 
 
-def _before(sums: Sequence[_Sum], shifts: dict[int, Array]) -> tuple[float, float]:
+def _before(sums: Sequence[_Sum], shifts: dict[int, Array], chances: Array) -> tuple[float, float]:
     """The logarithm of the weight of a run, and its loss, up to the sum that changes last."""
-    loss, moves = 0.0, np.log(CHANCES)
+    with np.errstate(divide="ignore"):
+        loss, moves = 0.0, np.log(chances)
     for s in sums:
         here = log_density(s.family, s.noise)
         if s.call in shifts:

@@ -73,11 +73,11 @@ def test_few_values_are_categories_and_many_a_curve() -> None:
     assert kinds(rng.integers(0, 2, 400)) == ["value"]
     assert kinds(np.full(400, 3.0)) == []
     assert kinds(np.round(rng.normal(size=4000), 0) + 0.5 * (rng.random(4000) < 0.5)) != []
-    assert module._number_columns(0, np.array([1.0, 2.0, 3.0]), np.array([0, 1, 0]), 1) == []
-    (rare,) = module._number_columns(0, np.repeat([1.0, 2.0], [40, 7]), np.zeros(47), 1) or [None]
+    assert module._number_columns(0, np.array([1.0, 2.0, 3.0]), np.array([0, 1, 0]), 1, True) == []
+    (rare,) = module._number_columns(0, np.repeat([1.0, 2.0], [40, 7]), np.zeros(47), 1, True) or [None]
     assert rare is None  # one frequent value of two, where all are numbers, says nothing
     some = np.concatenate([np.repeat(1.0, 40), np.full(7, np.nan)])
-    (one,) = module._number_columns(0, some, np.zeros(47), 1)
+    (one,) = module._number_columns(0, some, np.zeros(47), 1, True)
     assert (one.kind, one.points.tolist()) == ("value", [1.0])
 
 

@@ -62,7 +62,8 @@ def test_strips_stop_short_of_where_the_labels_turn_at_both_ends():
     found = module._strips(x, sums, 1)
     assert [high for _, high in found] == [best // 2, best - math.ceil(math.log1p(best))]
     assert [r for r, _ in found] == pytest.approx([ratios[best]] * 2)
-    assert module._strips(x, sums, int(math.exp(ratios[best]) / (4 * 48 / 0.1)) + 1) == []
+    least = math.exp(ratios[best]) * module.STRIP_DOUBT / (4 * 48)
+    assert module._strips(x, sums, int(least * (1 - 1e-9))) != [] == module._strips(x, sums, int(least * (1 + 1e-9)))
     mirrored = [w.low for _, w in module._scan(3, -x, labels, np.full(1000, 0.5), 1) if np.isinf(w.high)][:2]
     assert mirrored == [np.nextafter(-high, np.inf) for _, high in found]
     assert module._scan(0, x[:23], labels[:23], np.full(23, 0.5), 1) == []

@@ -128,7 +128,7 @@ def test_a_draw_that_seeds_a_generator_is_no_chance_of_its_own() -> None:
     assert not other.feeds
 
 
-def test_a_tilted_run_moves_its_noise_and_keeps_its_choices() -> None:
+def test_a_tilted_run_has_the_noise_that_it_is_given_and_keeps_its_choices() -> None:
     def run() -> Any:
         return np.random.permutation(5), np.random.laplace(0.0, 2.0) + 1.0, np.random.normal(0.0, 3.0, 2) + 1.0
 
@@ -136,13 +136,12 @@ def test_a_tilted_run_moves_its_noise_and_keeps_its_choices() -> None:
         script = recorder.record(run)
         np.random.seed(7)
         still = recorder.tilt(run, script, {})
-        np.random.seed(7)
-        moved = recorder.tilt(run, script, {1: 0.5, 2: np.array([1.0, -1.0])})
-    assert np.array_equal(moved.output[0], script.output[0])
-    assert moved.output[1] - still.output[1] == pytest.approx(1.0)
-    assert moved.output[2] - still.output[2] == pytest.approx([3.0, -3.0])
+        given = recorder.tilt(run, script, {1: 0.5, 2: np.array([1.0, -1.0])})
+    assert np.array_equal(given.output[0], script.output[0])
+    assert given.output[1] == pytest.approx(2.0 * 0.5 + 1)
+    assert given.output[2] == pytest.approx([3.0 + 1, -3.0 + 1])
     assert still.output[1] != script.output[1]
-    assert moved.diverged is None
+    assert given.diverged is None
 
 
 def test_a_draw_on_another_scale_is_dealt_out_on_that_scale() -> None:

@@ -374,7 +374,7 @@ def test_a_batch_that_was_chosen_is_credited_with_its_share() -> None:
     """Two of ten records: the loss counts at ln(1 + p(e^ε − 1)), p the larger of a limit and of the batch's share."""
     batch = choice(0, [3, 7], 10)
     call = drawn(1)
-    run = Replayed(RecordedRun([batch, call]), RecordedRun([batch, call]), [summed(call, 6.0)])
+    run = Replayed(RecordedRun([batch, call], output=[0.5]), RecordedRun([batch, call]), [summed(call, 6.0)])
     assert replay._batch_share([run], 1, 10) == 0.2
     assert replay._batch_share([run], 0, 10) == 0.0
     assert replay._batch_share([run], 1, 11) == 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from audit.auditor.lints import transcript as module
 from audit.auditor.lints.losses import Atoms, delta_of, epsilon_where, log_density, zcdp_of
 from audit.auditor.lints.recorder import Addition, NoiseCall, RecordedRun
 from audit.auditor.lints.replay import ComparedSum, Replayed
+from audit.auditor.lints.subject import Subject
 from audit.auditor.lints.transcript import Spending, Transcript, lower_limit
 from audit.auditor.terms.claim import Epsilon
 from bench.foreign import inspect_alone
@@ -223,7 +224,7 @@ def test_weights_and_losses_of_moved_noise() -> None:
     """The weight is the density over the mean of the three that noise was drawn from."""
     sums = [made(0, 0.5, noise=0.3), made(1, 0.25, "laplace", -0.2)]
     shift = {0: np.asarray(-0.4)}
-    log, loss = module._before(sums, shift)
+    log, loss = module._before(sums, shift, module.CHANCES)
 
     def density(family: str, u: float) -> float:
         return float(np.exp(log_density(family, np.asarray(u))))
@@ -236,7 +237,9 @@ def test_weights_and_losses_of_moved_noise() -> None:
     expected = math.log(density("normal", 0.3) / density("normal", -0.2))
     expected += math.log(density("laplace", -0.2) / density("laplace", -0.45))
     assert loss == pytest.approx(expected)
-    assert module._before([made(0, [0.0, 0.5], noise=[9.0, 0.3])], {})[1] == pytest.approx(
+    bold, _ = module._before(sums, shift, module.BOLD)
+    assert math.exp(bold) == pytest.approx(density("normal", 0.3) / density("normal", 0.3 + 0.5 * 0.4))
+    assert module._before([made(0, [0.0, 0.5], noise=[9.0, 0.3])], {}, module.CHANCES)[1] == pytest.approx(
         math.log(density("normal", 0.3) / density("normal", -0.2))
     )
 
@@ -263,7 +266,7 @@ def test_the_dearest_run_and_the_dearest_line_come_first() -> None:
         (call(0), {}, [0.5], True),
         (call(0), {}, [1.0], False),  # a whole number holds no sum
         (call(0, additions=0), {}, [0.5], False),
-        (call(0, "choice", additions=0), {}, [0.5], False),
+        (call(0, "choice", additions=0), {}, [0.5], True),  # whether it decides anything is tried (`_idle`)
         (call(0, "integers", additions=0, feeds=True), {}, [0.5], True),
         (call(0), {"covered": True}, [0.5], False),
         (call(0), {"difference": 0.0}, [0.5], False),
@@ -285,19 +288,19 @@ def test_all_noise_counts_where_nothing_is_hidden(
 
 
 def test_a_finding_says_what_the_noise_is_worth_and_what_would_do() -> None:
-    noise = call(0)
+    noise, subject = call(0), cast(Subject, None)  # nothing else is drawn, so that no run is made again
     run = Replayed(RecordedRun([noise], output=[0.5]), RecordedRun(), [ComparedSum(noise, 1.0, 1.0, 1.0, ())])
     found = averaged([(0.0, 0.0, LAPLACE)], exact=True, dearest=LAPLACE)
-    (finding,) = module.transcript_findings(found, [run], Epsilon(0.5))
+    (finding,) = module.transcript_findings(subject, found, [run], Epsilon(0.5))
     assert finding.details == {"site": "line 1", "epsilon": 1.5, "at_least": 1.5, "scale": 1.0, "factor": 3.0}
     assert finding.message.startswith(
         "all noise of a run together is worth ε = 1.5 at δ = 0 (at least 1.5, from 1 runs), claimed 0.5: 1 sums with"
         " normal noise of scale 1 drawn at line 1 differ by up to 0.8 each; 3 times the noise would do."
     )
-    assert module.transcript_findings(found, [run], Epsilon(1.5 / 1.001)) == []
-    assert module.transcript_findings(None, [run], Epsilon(0.5)) == []
+    assert module.transcript_findings(subject, found, [run], Epsilon(1.5 / 1.001)) == []
+    assert module.transcript_findings(subject, None, [run], Epsilon(0.5)) == []
     covered = replace(run.comparisons[0], covered=True)
-    assert module.transcript_findings(found, [run, replace(run, comparisons=[covered])], Epsilon(0.5)) == []
+    assert module.transcript_findings(subject, found, [run, replace(run, comparisons=[covered])], Epsilon(0.5)) == []
 
 
 # ------------------------------------------------------------------------------------------------ whole runs

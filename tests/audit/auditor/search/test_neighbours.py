@@ -24,7 +24,7 @@ def test_a_space_says_what_is_wrong_with_it() -> None:
         ({"records": 0}, "records = 0 must be at least 1"),
         ({"low": 1.0, "high": 1.0}, "low = 1.0, high = 1.0 must satisfy low < high"),
         ({"relation": "both"}, 'relation = \'both\' must be "replace-one" or "add-remove"'),
-        ({"size": 3}, "unknown field 'size' of a space: use choices, dim, extra, high, "),
+        ({"size": 3}, "unknown field 'size' of a space: use beyond, choices, dim, extra, high, "),
     ):
         with pytest.raises(ValueError) as refused:
             Space.parse(given)
