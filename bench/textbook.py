@@ -60,7 +60,7 @@ def by_quadrature(law: Any, ratio: float) -> Callable[[float], float]:
     """∫ (f(u) − e^ε f(u − r))₊ du."""
 
     def delta(e: float) -> float:
-        u = np.linspace(-40.0, 200.0, 2_000_001)
+        u = np.linspace(-40.0, 60.0, 200_001)
         return float(np.maximum(law.pdf(u) - math.exp(e) * law.pdf(u - ratio), 0).sum() * (u[1] - u[0]))
 
     return delta

@@ -22,7 +22,8 @@ that are divided by their own norm, or noise on a scale that is itself drawn and
 that was asked for. Nor of a noisy number that is not published but hidden once more, by another share of noise or by a
 random order; nor of Gaussian noise where the outputs are few (it was compared with a threshold); nor of a sum that the
 output does not show, not even rounded: the index of the largest of some noisy scores loses less than the scores
-(`selection` has its law). Privacy that is gained
+(`selection` has its law). Integer noise counts only where the output shows every sum with it (`shows_integers`), and
+where nothing else depends on the draws. Privacy that is gained
 later in other ways (by iteration, say) is not credited: findings are to be read by a person.
 """
 
