@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -60,10 +60,34 @@ def by_quadrature(law: Any, ratio: float) -> Callable[[float], float]:
     """∫ (f(u) − e^ε f(u − r))₊ du."""
 
     def delta(e: float) -> float:
-        u = np.linspace(-40.0, 200.0, 2_000_001)
+        u = np.linspace(-40.0, 60.0, 200_001)
         return float(np.maximum(law.pdf(u) - math.exp(e) * law.pdf(u - ratio), 0).sum() * (u[1] - u[0]))
 
     return delta
+
+
+def by_masses(mass: Mapping[int, float]) -> Callable[[float], float]:
+    """Σ (p(k) − e^ε p(k − 1))₊."""
+    return lambda e: sum(max(0.0, p - math.exp(e) * mass.get(k - 1, 0.0)) for k, p in mass.items())
+
+
+def two_sided_geometric(a: float) -> dict[int, float]:
+    """The masses tanh(a/2)·e^{−a|k|}."""
+    return {k: math.tanh(a / 2) * math.exp(-a * abs(k)) for k in range(-400, 401)}
+
+
+def ten_geometric(e: float) -> float:
+    """Each of ten losses is a/10 or −a/10, a = 2, the former with probability 1/(1 + e^{−a/10})."""
+    a = 0.2
+    up = 1 / (1 + math.exp(-a))
+    return sum(float(stats.binom.pmf(k, 10, up)) * max(0.0, -math.expm1(e - a * (2 * k - 10))) for k in range(11))
+
+
+def skellam(mean: float) -> dict[int, float]:
+    """The masses of a difference of two Poisson numbers with this mean: their convolution."""
+    k = np.arange(0, 400)
+    masses = stats.poisson.pmf(k, mean)
+    return {int(d) - 399: float(m) for d, m in enumerate(np.convolve(masses, masses[::-1]))}
 
 
 def two_laplace(e: float) -> float:
@@ -97,6 +121,16 @@ def _self_scaled(data: list[float], rng: np.random.Generator) -> list[float]:
     return out
 
 
+P = -math.expm1(-0.5)
+"""Of geometric noise with ε = 1/2."""
+
+
+def _ten_geometric(data: list[float], rng: np.random.Generator) -> Any:
+    """Counts of which each moves by one, with ε = 0.2 each."""
+    p = -math.expm1(-0.2)
+    return np.full(10, int(data[0])) + (rng.geometric(p, size=10) - rng.geometric(p, size=10))
+
+
 TEXTBOOK: dict[str, tuple[Any, Callable[[float], float]]] = {
     "Gaussian": (lambda d, rng: d[0] + rng.normal(0, 1.0), gaussian(1.0)),
     "ten Gaussian": (lambda d, rng: [d[0] + rng.normal(0, 3.0) for _ in range(10)], gaussian(math.sqrt(10) / 3)),
@@ -106,6 +140,9 @@ TEXTBOOK: dict[str, tuple[Any, Callable[[float], float]]] = {
     "two Laplace": (lambda d, rng: [d[0] - rng.laplace(0, 2.0), rng.laplace(d[0], 2.0)], two_laplace),
     "Gumbel": (lambda d, rng: d[0] + rng.gumbel(0, 2.0), by_quadrature(stats.gumbel_r, 0.5)),
     "logistic": (lambda d, rng: d[0] + rng.logistic(0, 2.0), by_quadrature(stats.logistic, 0.5)),
+    "geometric": (lambda d, rng: d[0] + rng.geometric(P) - rng.geometric(P), by_masses(two_sided_geometric(0.5))),
+    "ten geometric": (_ten_geometric, ten_geometric),
+    "Skellam": (lambda d, rng: int(d[0]) + (rng.poisson(8.0) - rng.poisson(8.0)), by_masses(skellam(8.0))),
     "known batches": (_batches, subsampled),
     "adaptive": (_adaptive, adaptive_law),
     "self-scaled": (_self_scaled, gaussian(math.sqrt(10) / 3)),

@@ -4,16 +4,27 @@ scale.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from audit.auditor.lints.losses import named
+
 ADDITIVE = frozenset({"normal", "laplace", "logistic", "gumbel", "exponential", "cauchy", "t", "multivariate_normal"})
-"""Distributions of real-valued noise. Integers, choices and permutations are draws, but not noise; uniform numbers
-mostly become something else (a coin, an inverted distribution function) before they meet data, so they are not
-followed either.
+"""Distributions of real-valued noise. Choices and permutations are draws, but not noise; uniform numbers mostly become
+something else (a coin, an inverted distribution function) before they meet data, so they are not followed either.
 """
+_INTEGERS = {"geometric": ("geometric", ("p",)), "poisson": ("Poisson", ("lam",)), "binomial": ("binomial", ("n", "p"))}
+"""Distributions of integers that may be noise → family of `losses`, its parameters."""
+_SCIPY_INTEGERS = {
+    "geom": "geometric",
+    "poisson": "Poisson",
+    "binom": "binomial",
+    "dlaplace": "discrete Laplace",
+    "skellam": "Skellam",
+}
 
 SIGNATURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "normal": ("normal", ("loc", "scale", "size")),
@@ -69,12 +80,15 @@ CHOICES = frozenset({"choice", "choices", "sample", "permutation", "permuted", "
 
 @dataclass(frozen=True)
 class NoiseParameters:
-    """A noise call in normal form. `named_scale`: the caller gave the scale (or its like), not only a location."""
+    """A noise call in normal form. `named_scale`: the caller gave the scale (or its like), not only a location. `law`:
+    of a single integer or of independent ones, as `losses` names it; "" of other draws.
+    """
 
     distribution: str
     loc: Any
     scale: Any
     named_scale: bool
+    law: str = ""
 
 
 def parameters(method: str, args: tuple[Any, ...], kwargs: dict[str, Any], python: bool = False) -> NoiseParameters:
@@ -96,8 +110,20 @@ def in_normal_form(distribution: str, given: dict[str, Any]) -> NoiseParameters:
         return NoiseParameters(
             distribution, given["mean"], np.sqrt(np.diagonal(np.asarray(given["cov"], dtype=float))), True
         )
-    named = "scale" in given or "loc" not in given
-    return NoiseParameters(distribution, given.get("loc", 0.0), given.get("scale", 1.0), named)
+    if distribution in _INTEGERS:
+        family, names = _INTEGERS[distribution]
+        return NoiseParameters(distribution, 0.0, 1.0, True, _law(family, [given.get(n, 1.0) for n in names]))
+    by_name = "scale" in given or "loc" not in given
+    return NoiseParameters(distribution, given.get("loc", 0.0), given.get("scale", 1.0), by_name)
+
+
+def scipy_law(name: str, shapes: Sequence[Any], loc: Any) -> str:
+    """The law of integers that scipy draws; "" if it is not one that is followed, or starts elsewhere than usual."""
+    return _law(_SCIPY_INTEGERS[name], shapes) if name in _SCIPY_INTEGERS and not np.any(loc) else ""
+
+
+def _law(family: str, given: Sequence[Any]) -> str:
+    return named(family, *(float(x) for x in given)) if all(np.ndim(x) == 0 for x in given) else ""
 
 
 def unit(value: Any, loc: Any, scale: Any) -> Any:

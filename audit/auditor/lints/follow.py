@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from audit.auditor.lints.families import NoiseParameters
-from audit.auditor.lints.noise import NoiseArray, NoiseFloat, Origin, plain
+from audit.auditor.lints.noise import NOISE, Origin, plain
 
 if TYPE_CHECKING:
     from audit.auditor.lints.recorder import Recorder
@@ -96,8 +96,8 @@ class Follower(abc.ABC):
 
     def origin_of(self, value: Any) -> Origin | None:
         """Where a piece of noise was drawn, the library's or numpy's."""
-        if isinstance(value, NoiseFloat | NoiseArray):
-            return value.origin
+        if isinstance(value, NOISE):
+            return None if value.origin is None or value.origin.addition is not None else value.origin
         return self.remembered(value) if self.is_array(value) else None
 
     def applied(
@@ -202,7 +202,7 @@ class Follower(abc.ABC):
 
 def _deep(value: Any) -> Any:
     """The same containers with plain numbers."""
-    if isinstance(value, NoiseFloat | NoiseArray):
+    if isinstance(value, NOISE):
         return plain(value)
     if type(value) in (list, tuple):
         return type(value)(_deep(v) for v in value)

@@ -18,16 +18,26 @@ import os
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FrameType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from audit.auditor.lints import jax_noise, torch_noise
-from audit.auditor.lints.families import ADDITIVE, CHOICES, PYTHON, SIGNATURES, NoiseParameters, parameters, unit
+from audit.auditor.lints.families import (
+    ADDITIVE,
+    CHOICES,
+    PYTHON,
+    SIGNATURES,
+    NoiseParameters,
+    parameters,
+    scipy_law,
+    unit,
+)
 from audit.auditor.lints.follow import Follower
 from audit.auditor.lints.jax_noise import following_jax
+from audit.auditor.lints.losses import difference
 from audit.auditor.lints.noise import Origin, plain, wrap
 from audit.auditor.lints.patches import Patches
 from audit.auditor.lints.torch_noise import following_torch
@@ -75,6 +85,12 @@ class NoiseCall:
     """Numbers are as precise as this, relatively: coarser for 32 bits."""
     feeds: bool = False
     """Whether it was drawn to seed a generator, and is no chance of its own."""
+    law: str = ""
+    """Of integers that may be noise, as `losses` names it."""
+    joint: str = ""
+    """The law of this draw minus another one, if only their difference was used."""
+    joined: bool = False
+    """Whether this is that other one."""
 
     @property
     def additive(self) -> bool:
@@ -84,12 +100,22 @@ class NoiseCall:
     @property
     def chance(self) -> bool:
         """Whether it decides something by chance, and neither hides data nor seeds a generator."""
-        return not self.additive and not self.feeds
+        return not self.additive and not self.feeds and not self.integer
+
+    @property
+    def integer(self) -> bool:
+        """Whether this is integer noise, and was followed to a sum."""
+        return bool(self.law) and not self.opaque and (self.additions > 0 or self.joined)
+
+    @property
+    def family(self) -> str:
+        """The law of the noise up to its scale, as `losses` names it."""
+        return self.joint or self.law or self.distribution
 
     @property
     def hidden(self) -> bool:
         """Whether it cannot be said what became of this draw."""
-        return self.opaque or (self.additions == 0 and not self.has_location)
+        return self.opaque or (self.additions == 0 and not self.has_location and not self.joined)
 
     @property
     def has_location(self) -> bool:
@@ -156,6 +182,11 @@ class Recorder:
         self._trace: RecordedRun | None = None
         self._script: RecordedRun | None = None
         self._units: Mapping[int, Any] | None = None
+        self.integers = True
+        """Whether integer noise is followed."""
+        self._other_integers = False
+        self.distrusted: set[str] = set()
+        """Lines that draw integers which are used in other ways than as noise."""
         self._inside = False
         self.followers: dict[str, Follower] = {}
         """Of libraries whose arrays are followed by identity."""
@@ -181,6 +212,14 @@ class Recorder:
         """Run with the draws, and the noisy sums, of an earlier trace."""
         return self._run(run, script)
 
+    def replay_with_other_integers(self, run: Callable[[], Any], script: RecordedRun) -> RecordedRun:
+        """The same, but all integer noise is one larger: nothing changes if only the sums depend on it."""
+        self._other_integers = True
+        try:
+            return self._run(run, script)
+        finally:
+            self._other_integers = False
+
     def tilt(self, run: Callable[[], Any], script: RecordedRun, units: Mapping[int, Any]) -> RecordedRun:
         """Run with the choices of an earlier trace (but for those that feed a generator) and fresh noise; that of the
         calls in `units` is location plus scale times what stands there.
@@ -204,6 +243,16 @@ class Recorder:
         if script is not None and trace.diverged is None and len(trace.calls) < len(script.calls):
             trace.diverged = f"{script.calls[len(trace.calls)]} was not made"
         return trace
+
+    def blames_integers(self, error: Exception) -> bool:
+        """Whether an exception may come from integers with a memory, which are none to code in C; they are not followed
+        from then on.
+        """
+        mine = self.integers and isinstance(error, TypeError) and self._trace is not None
+        if mine and self._trace is not None and any(call.law for call in self._trace.calls):
+            self.integers = False
+            return True
+        return False
 
     def generator(self, bits: Any) -> Any:
         """A watched `numpy.random.Generator`."""
@@ -250,20 +299,21 @@ class Recorder:
             value = original(distribution, *args, **kwargs)
             quiet = {k: v for k, v in kwargs.items() if k != "random_state"}
             try:
-                _, loc, scale, _ = distribution._parse_args_rvs(*args, **quiet)
+                shapes, loc, scale, _ = distribution._parse_args_rvs(*args, **quiet)
+                law = scipy_law(distribution.name, shapes, loc)
             except (TypeError, ValueError, AttributeError):
                 return self._draw("scipy.stats", distribution.name, NoiseParameters("unknown", 0.0, 1.0, True), value)
             name = {"norm": "normal", "expon": "exponential", "gumbel_r": "gumbel"}.get(
                 distribution.name, distribution.name
             )
             named = "scale" in kwargs or len(args) > 1 or not _nonzero(loc)
-            return self._draw("scipy.stats", distribution.name, NoiseParameters(name, loc, scale, named), value)
+            return self._draw("scipy.stats", distribution.name, NoiseParameters(name, loc, scale, named, law), value)
         finally:
             self._inside = False
 
     def _draw(self, source: str, method: str, known: NoiseParameters, value: Any) -> Any:
         shown, origin = self.drawn(source, method, known, value)
-        return wrap(shown, origin) if origin.call.additive else shown
+        return wrap(shown, origin) if origin.call.additive or origin.law else shown
 
     def drawn(
         self, source: str, method: str, known: NoiseParameters, value: Any, single: bool = False
@@ -285,18 +335,22 @@ class Recorder:
             np.shape(value),
             rounding=SINGLE if single else DOUBLE,
         )
+        call.law = known.law if self.integers and call.site not in self.distrusted else ""
         earlier = self._expected(call)
         if self._units is not None and earlier is not None and earlier.feeds:
             call.value = value
-        elif self._units is not None and call.additive:
+        elif self._units is not None and (call.additive or (earlier is not None and earlier.integer)):
             base = self._units.get(call.index)
-            call.value = value if base is None else _placed(call, base, value)
+            known_law = earlier is None or earlier.law == call.law
+            call.value = value if base is None or not known_law else _placed(call, base, value)
+        elif self._other_integers and earlier is not None and earlier.integer:
+            call.value = earlier.value + 1
         else:
             call.value = value if earlier is None else _dealt(earlier, call, value)
         trace.calls.append(call)
         shown = _kept(call.value)
-        call.opaque = not call.additive
-        return shown, Origin(call, self)
+        call.opaque = not call.additive and not call.law
+        return shown, Origin(call, self, law=call.law)
 
     def _choose(self, source: str, method: str, original: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Choices, by position: the same positions are chosen again in a replay."""
@@ -347,6 +401,9 @@ class Recorder:
         trace = self._trace
         if trace is None:
             return result
+        if origin.law != (origin.call.joint or origin.call.law) or origin.call.joined:
+            self.used_otherwise(origin)
+            return result
         scale = np.abs(np.asarray(origin.factor, dtype=float)) * np.asarray(origin.call.scale, dtype=float)
         noise_shape = np.shape(result) if shape is None else shape
         if int(np.prod(origin.call.shape)) < int(np.prod(noise_shape)):
@@ -361,8 +418,32 @@ class Recorder:
             earlier = script.additions[len(trace.additions) - 1]
             if earlier.call == addition.call and np.shape(earlier.result) == np.shape(result):
                 addition.result = earlier.result
-                return _kept(earlier.result)
-        return result
+                result = _kept(earlier.result)
+        return wrap(result, replace(origin, addition=addition)) if origin.law else result
+
+    def joined(self, first: Origin, second: Origin, result: Any, shapes: tuple[Any, Any]) -> Any:
+        """Note that two integer draws, or a sum with one of them and another, were added up; what takes the place of
+        their sum, with the memory that it has.
+        """
+        trace, a, b = self._trace, first.call, second.call
+        law = "" if np.ndim(first.factor) or np.any(first.factor != -second.factor) else difference(a.law, b.law)
+        whole = a.shape == b.shape == shapes[0] == shapes[1]
+        fresh = not (a.joint or b.joint or a.joined or b.joined or a.opaque or b.opaque or b.additions)
+        fresh = fresh and a is not b and a.additions == (0 if first.addition is None else 1)
+        place = -1 if trace is None else next((i for i, x in enumerate(trace.additions) if x is first.addition), -1)
+        known = first.addition is None or place >= 0
+        if trace is None or not (law and whole and fresh and known):
+            self.used_otherwise(first)
+            self.used_otherwise(second)
+            return result
+        a.joint, b.joined = law, True
+        if first.addition is None:
+            return wrap(result, Origin(a, self, first.factor, law))
+        script = self._script if self._units is None else None
+        first.addition.result, first.addition.drawn = _kept(result), len(trace.calls)
+        if script is not None and trace.diverged is None and place < len(script.additions):
+            first.addition.result = script.additions[place].result
+        return _kept(first.addition.result)
 
     def used_otherwise(self, origin: Origin) -> None:
         """Note that a draw cannot be followed, and the scale that it had until then."""
@@ -452,6 +533,8 @@ def _dealt(earlier: NoiseCall, call: NoiseCall, live: Any) -> Any:
 
 def _placed(call: NoiseCall, base: Any, live: Any) -> Any:
     """A draw in units of its scale, where this call draws it."""
+    if call.law:
+        return base
     value = np.asarray(call.loc, dtype=float) + np.asarray(call.scale, dtype=float) * base
     return value if np.ndim(live) else float(value)
 

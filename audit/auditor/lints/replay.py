@@ -22,7 +22,8 @@ that are divided by their own norm, or noise on a scale that is itself drawn and
 that was asked for. Nor of a noisy number that is not published but hidden once more, by another share of noise or by a
 random order; nor of Gaussian noise where the outputs are few (it was compared with a threshold); nor of a sum that the
 output does not show, not even rounded: the index of the largest of some noisy scores loses less than the scores
-(`selection` has its law). Privacy that is gained
+(`selection` has its law). Integer noise counts only where the output shows every sum with it (`shows_integers`), and
+where nothing else depends on the draws. Privacy that is gained
 later in other ways (by iteration, say) is not credited: findings are to be read by a person.
 """
 
@@ -37,6 +38,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize, special
 
+from audit.auditor.lints.losses import atoms_of, delta_of, epsilon_where, largest, lopsided, reach
 from audit.auditor.lints.recorder import Addition, NoiseCall, RecordedRun
 from audit.auditor.lints.selection import selection_findings
 from audit.auditor.lints.subject import Subject
@@ -77,6 +79,8 @@ class ComparedSum:
     """What came out, on both sides."""
     drawn: int = 0
     """How many draws had been made when it was added."""
+    sign: Any = 1.0
+    """Of the number that the draw had been multiplied with."""
     covered: bool = False
     """Whether what came out is not published, but hidden by more noise or by a random order."""
 
@@ -115,7 +119,7 @@ class Replayed:
         located = {c.call.index for c in self.comparisons if c.located}
         for trace in (self.first, self.second):
             for call in trace.calls:
-                if call.feeds:
+                if call.feeds or call.joined:
                     continue
                 if call.distribution == "choice" and not call.opaque:
                     if not (size is not None and size >= 3 and call.scale == size):
@@ -145,8 +149,9 @@ def _near(p: Any, q: Any) -> bool:
 def replay(subject: Subject, scripts: Sequence[RecordedRun]) -> list[Replayed]:
     """Replay recorded runs of the dataset: on the dataset itself (a control) and on the neighbour."""
     usable = [s for s in scripts if s.error is None]
+    _distrust_integers(subject, usable)
     chosen = any(c.distribution == "choice" or (c.hidden and not c.feeds) for s in usable for c in s.calls)
-    promising = any(not c.opaque and c.additive for s in usable for c in s.calls)
+    promising = any(not c.opaque and (c.additive or c.integer) for s in usable for c in s.calls)
     out: list[Replayed] = []
     met = False
     for number in range(MOST_REPLAYS if usable else 0):
@@ -166,9 +171,24 @@ def replay(subject: Subject, scripts: Sequence[RecordedRun]) -> list[Replayed]:
     return out
 
 
+def _distrust_integers(subject: Subject, scripts: Sequence[RecordedRun]) -> None:
+    """Stop following integers of which more depends than the sums that they are in: with all of them one larger, and
+    the sums as they were, a run comes out otherwise.
+    """
+    for script in [s for s in scripts if any(c.integer for c in s.calls)][:REPLAYS]:
+        again = subject.replay_with_other_integers(script)
+        if not _repeats(script, again):
+            subject.recorder.distrusted |= {c.site for c in script.calls if c.integer}
+    for call in (c for s in scripts for c in s.calls if c.site in subject.recorder.distrusted):
+        call.opaque = call.opaque or bool(call.law)
+
+
 def _reproduces(subject: Subject, script: RecordedRun) -> bool:
     """Whether the dataset gives the same sums and output on the same draws: if not, some randomness is out of sight."""
-    control = subject.replay(0, script)
+    return _repeats(script, subject.replay(0, script))
+
+
+def _repeats(script: RecordedRun, control: RecordedRun) -> bool:
     if control.diverged is not None or control.error is not None or len(control.additions) != len(script.additions):
         return False
     return close(control.output, script.output) and not any(c.differs for c in _compare(script, control))
@@ -178,7 +198,8 @@ def _compare(first: RecordedRun, second: RecordedRun) -> list[ComparedSum]:
     """The sums on both sides, as far as both drew alike; from the first draw that does not fit on, noise is fresh."""
     out, shared = [], 0
     for a, b in zip(first.calls, second.calls, strict=False):
-        if (a.method, a.shape, a.site) != (b.method, b.shape, b.site):
+        other_law = (a.integer or b.integer) and a.family != b.family
+        if (a.method, a.shape, a.site) != (b.method, b.shape, b.site) or other_law:
             break
         shared += 1
         if not (a.has_location or b.has_location) or np.shape(a.loc) != np.shape(b.loc):
@@ -214,10 +235,11 @@ class _Cover:
         if self._reordered >= c.drawn:
             return True
         result = np.asarray(c.result, dtype=float)
+        by_chance = c.call.integer and lopsided(c.call.family)
         more = [self._again.get(_bytes(result)), self._again.get(_bytes(-result))]
         if not any(x is not None and x.call != c.call.index and x.drawn >= c.drawn for x in more):
             return False
-        return not self._published.issuperset(result.ravel().tolist())
+        return by_chance or not self._published.issuperset(result.ravel().tolist())
 
 
 def _reorders(call: NoiseCall) -> bool:
@@ -240,7 +262,7 @@ def _sum(call: NoiseCall, x: Addition, y: Addition) -> ComparedSum:
     with np.errstate(all="ignore"):
         difference = np.asarray(y.quantity, dtype=float) - np.asarray(x.quantity, dtype=float)
     moved = np.nan_to_num(difference)
-    return ComparedSum(call, moved, x.scale, y.scale, x.noise_shape, result=x.result, drawn=x.drawn)
+    return ComparedSum(call, moved, x.scale, y.scale, x.noise_shape, result=x.result, drawn=x.drawn, sign=x.sign)
 
 
 # ------------------------------------------------------------------------------------------------ loss of one sum
@@ -303,12 +325,40 @@ def loss(comparison: ComparedSum, delta: float, leaves: int) -> float:
         return math.inf if np.all(scale == 0) else 0.0
     if _shared(comparison):
         return math.inf
-    family, ratios = comparison.call.distribution, np.abs(difference / scale)
+    family, ratios = comparison.call.family, np.abs(difference / scale)
+    if comparison.call.integer:
+        return _integer_epsilon(family, difference / scale * np.asarray(comparison.sign, dtype=float), delta, leaves)
     if family in ("normal", "multivariate_normal"):
         return gaussian_epsilon(_norm(ratios, family, leaves), delta)
     if family == "laplace" and leaves >= ratios.size:
         return laplace_vector_epsilon(ratios.ravel(), delta)
     return laplace_epsilon(float(ratios.max()), delta) if family in BOUNDED else 0.0
+
+
+def _integer_epsilon(family: str, ratios: np.ndarray, delta: float, leaves: int) -> float:
+    """ε(δ) of integer noise, of the whole vector, or of the entry that loses most if not all are published."""
+    rows = [np.ravel(ratios)] if leaves >= ratios.size else [np.ravel(r) for r in np.unique(ratios)]
+    laws = [atoms_of([(family, row)]) for row in rows]
+    if delta <= 0:
+        return max(largest(law) for law in laws)
+    return max(epsilon_where(lambda e, law=law: float(delta_of(law, e)), delta, reach(law) + 1.0) for law in laws)
+
+
+def shows_integers(runs: Sequence[RecordedRun]) -> bool:
+    """Whether every sum with integer noise stands in the output as it is, in each run, and takes at least three values:
+    a threshold has two outputs. Integers that were used otherwise may hide some.
+    """
+    found = set()
+    for run in (r for r in runs if r.error is None):
+        if any(c.law and c.hidden for c in run.calls):
+            return False
+        shown = _shown(run)
+        for x in (a for a in run.additions if run.calls[a.call].integer):
+            values = {float(v) for v in np.ravel(np.asarray(x.result, dtype=float))}
+            if not values <= shown:
+                return False
+            found |= values
+    return len(found) >= 3
 
 
 def _shared(comparison: ComparedSum) -> bool:
@@ -351,7 +401,7 @@ def replay_findings(
     if not runs:
         return []
     size = subject.size
-    findings = _sensitivity(runs, claim, size, _coarse(recorded)) or _together(runs, claim)
+    findings = _sensitivity(runs, claim, size, _coarse(recorded), shows_integers(recorded)) or _together(runs, claim)
     findings = findings or selection_findings(recorded, [(r.first, r.second) for r in runs], claim)
     if all(r.followed(size) for r in runs):
         findings += _open_paths(runs, claim.epsilon)
@@ -366,7 +416,9 @@ def _coarse(recorded: Sequence[RecordedRun]) -> bool:
     return len({repr(o) for o in outputs}) <= FEW_OUTPUTS
 
 
-def _sensitivity(runs: Sequence[Replayed], claim: Epsilon, size: int | None, coarse: bool) -> list[Finding]:
+def _sensitivity(
+    runs: Sequence[Replayed], claim: Epsilon, size: int | None, coarse: bool, integers: bool = False
+) -> list[Finding]:
     """The first sum whose noise is too small, in the order of the mechanism."""
     random_use = not all(r.followed(size) and not _chooses(r) for r in runs)
     positions = sorted({(c.call.index, i) for r in runs for i, c in enumerate(r.comparisons)})
@@ -375,10 +427,13 @@ def _sensitivity(runs: Sequence[Replayed], claim: Epsilon, size: int | None, coa
         met = [c for c in met if c.call.index == call and c.differs]
         if not met or any(c.reshaped or c.covered for c in met) or _drawn_scale(met, runs):
             continue
-        if (coarse and "normal" in met[0].call.distribution) or not _may_show(met[0], runs, coarse):
+        if met[0].call.integer:
+            if not integers or len({c.call.family for c in met}) > 1:
+                continue
+        elif (coarse and "normal" in met[0].call.distribution) or not _may_show(met[0], runs, coarse):
             continue
         share = max(_share(len(met), len(runs)), _batch_share(runs, call, size)) if random_use else 1.0
-        leaves = _continuous_leaves(runs)
+        leaves = min(_numbers(r) for r in runs) if met[0].call.integer else _continuous_leaves(runs)
         losses = [amplified(loss(c, min(0.5, claim.delta / share), leaves), share) for c in met]
         typical = float(np.sort(losses)[(len(losses) - 1) // 2])
         if typical > _beyond(claim):
@@ -483,6 +538,10 @@ def _batch_share(runs: Sequence[Replayed], call: int, size: int | None) -> float
     return min(shares)
 
 
+def _numbers(run: Replayed) -> int:
+    return sum(isinstance(x, float) for x in flatten(run.first.output)[0])
+
+
 def _continuous_leaves(runs: Sequence[Replayed]) -> int:
     """How many numbers of the output change from run to run."""
     rows = [flatten(r.first.output)[0] for r in runs]
@@ -506,7 +565,7 @@ def _too_small(c: ComparedSum, found: float, claim: Epsilon, share: float, leave
     difference = np.asarray(c.difference, dtype=float)
     norm = _norm(np.abs(difference), c.call.distribution, leaves)
     scale = float(np.max(np.asarray(c.scale, dtype=float)))
-    what = f"{c.call.distribution} noise of scale {scale:.4g} drawn at {c.call.site}"
+    what = f"{c.call.family} noise of scale {scale:.4g} drawn at {c.call.site}"
     if _shared(c):
         message = (
             f"one draw of {what} is added to {difference.size} numbers that move differently: their differences are"
@@ -533,7 +592,7 @@ def _missing_factor(c: ComparedSum, claim: Epsilon, share: float, leaves: int) -
         return amplified(loss(wider, min(0.5, claim.delta / share), leaves), share) > _beyond(claim)
 
     low, high = 0.0, 12.0
-    if beyond(high) or ("normal" in c.call.distribution and claim.delta == 0):
+    if c.call.integer or beyond(high) or ("normal" in c.call.distribution and claim.delta == 0):
         return math.inf
     for _ in range(50):
         middle = (low + high) / 2

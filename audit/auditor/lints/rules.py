@@ -24,7 +24,7 @@ from scipy import special, stats
 from audit.auditor.lints.one_draw import output_findings
 from audit.auditor.lints.preflight import MUTATES_INPUT
 from audit.auditor.lints.recorder import SINGLE, NoiseCall, RecordedRun, Recorder
-from audit.auditor.lints.replay import Replayed, replay, replay_findings
+from audit.auditor.lints.replay import Replayed, replay, replay_findings, shows_integers
 from audit.auditor.lints.subject import Subject
 from audit.auditor.lints.transcript import FEW, MOST_RUNS, Transcript, read_transcript, transcript_findings
 from audit.auditor.targets.containment import Watch, contained
@@ -100,7 +100,7 @@ def inspect(
         average = MOST_RUNS if allowance.most is not None else FEW
         transcript = read_transcript(subject, runs[0], replays, claim.delta, average)
         losses = replay_findings(subject, runs[0], replays, claim)
-        losses = losses or transcript_findings(subject, transcript, replays, claim)
+        losses = losses or transcript_findings(subject, transcript, replays, claim, shows_integers(runs[0]))
         if replays and transcript is None and not losses:
             losses = output_findings(subject, runs, claim)
         findings = [
@@ -410,7 +410,7 @@ def _effective(traces: Sequence[RecordedRun]) -> dict[str, float]:
     for trace in traces:
         for addition in trace.additions:
             call = trace.calls[addition.call]
-            if not call.opaque:
+            if call.additive and not call.opaque:
                 scales.setdefault(call.site, float(np.max(np.asarray(addition.scale, dtype=float), initial=0.0)))
         for call in trace.noise:
             if _is_sum(call):

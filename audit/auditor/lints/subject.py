@@ -58,11 +58,17 @@ class Subject:
 
     def record(self, side: int) -> RecordedRun:
         """A fresh run."""
-        return self.recorder.record(self._runner(side))
+        followed = self.recorder.integers
+        run = self.recorder.record(self._runner(side))
+        return self.recorder.record(self._runner(side)) if followed and not self.recorder.integers else run
 
     def replay(self, side: int, script: RecordedRun) -> RecordedRun:
         """A run on the draws of an earlier one."""
         return self.recorder.replay(self._runner(side), script)
+
+    def replay_with_other_integers(self, script: RecordedRun) -> RecordedRun:
+        """A run of the dataset on the draws of an earlier one, but for integer noise."""
+        return self.recorder.replay_with_other_integers(self._runner(0), script)
 
     def tilt(self, side: int, script: RecordedRun, units: Mapping[int, Any]) -> RecordedRun:
         """A run on the choices of an earlier one, with these draws (in units of their scale) and other noise fresh."""
@@ -78,8 +84,9 @@ class Subject:
         def run() -> Any:
             try:
                 output = single(self.target, data, rng)
-            except Exception:
-                self.target.noticed.note_exception(side)
+            except Exception as error:
+                if not self.recorder.blames_integers(error):
+                    self.target.noticed.note_exception(side)
                 raise
             self._look(side, data)
             return output

@@ -43,8 +43,11 @@ from audit.auditor.lints.losses import (
     atoms_of,
     delta_of,
     epsilon_where,
+    is_known,
     largest,
+    lattice,
     log_density,
+    lopsided,
     reach,
     zcdp_of,
 )
@@ -157,6 +160,8 @@ class Transcript:
             return float(delta_of(atoms, np.asarray(claim.epsilon))) - claim.delta
 
         low, high = 0.0, 12.0
+        if any(lattice(f) is not None for f, _, _ in self.dearest):
+            return math.inf
         if claim.delta <= 0 or beyond(high) > 0:
             worst = largest(self.dearest)
             return worst / claim.epsilon if math.isfinite(worst) and claim.epsilon > 0 else math.inf
@@ -258,6 +263,8 @@ def _sums(first: RecordedRun, second: RecordedRun) -> list[_Sum]:
         raise _Unknown
     found = []
     for a, b in zip(first.calls, second.calls, strict=True):
+        if (a.integer or b.integer) and a.family != b.family:
+            raise _Unknown
         if a.has_location or (a.additive and not a.additions and np.any(np.asarray(b.loc) != np.asarray(a.loc))):
             found.append(_located(a.index, a.site, a.distribution, (a.loc, b.loc), (a.scale, b.scale), a.value))
     used: dict[int, int] = {}
@@ -269,8 +276,16 @@ def _sums(first: RecordedRun, second: RecordedRun) -> list[_Sum]:
         call = first.calls[x.call]
         if np.any(made.ratio != 0) and (call.opaque or used[x.call] > max(1, int(np.prod(call.shape)))):
             raise _Unknown
+        if call.integer and lopsided(call.family) and _goes_on(first, x):
+            raise _Unknown
         found.append(made)
     return sorted(found, key=lambda s: s.call)
+
+
+def _goes_on(run: RecordedRun, x: Addition) -> bool:
+    """Whether a later sum with integer noise begins with what came out of this one, perhaps by chance."""
+    later = [a for a in run.additions if a is not x and a.drawn >= x.drawn and run.calls[a.call].integer]
+    return any(np.array_equal(np.abs(a.quantity), np.abs(x.result)) for a in later)
 
 
 def _located(call: int, site: str, family: str, loc: tuple, scale: tuple, value: object) -> _Sum:  # type: ignore[type-arg]
@@ -294,8 +309,8 @@ def _added(first: RecordedRun, x: Addition, y: Addition) -> _Sum:
             raise _Unknown
         difference, noise = difference.ravel()[0], noise.ravel()[0]
         scale = scale.ravel()[0] if scale.ndim else scale
-    whole = call.additions == 1 and np.shape(noise) == tuple(call.shape)
-    return _scaled(call.index, call.site, call.distribution, difference, noise, scale, x.sign, whole)
+    whole = call.additions == 1 and np.shape(noise) == tuple(call.shape) and not call.integer
+    return _scaled(call.index, call.site, call.family, difference, noise, scale, x.sign, whole)
 
 
 def _scaled(
@@ -304,7 +319,7 @@ def _scaled(
     with np.errstate(all="ignore"):
         ratio = np.asarray(difference / scale * np.asarray(sign, dtype=float))
     ratio = np.where(np.abs(difference) <= SAME * (1 + np.abs(noise)), 0.0, ratio)
-    if np.any(ratio != 0) and (family not in FAMILIES or not np.all(np.isfinite(ratio))):
+    if np.any(ratio != 0) and (not is_known(family) or not np.all(np.isfinite(ratio))):
         raise _Unknown
     with np.errstate(all="ignore"):
         drawn = np.asarray(noise / scale * np.asarray(sign, dtype=float))
@@ -320,7 +335,7 @@ def _same(x: _Sum, y: _Sum) -> bool:
     known = x.family == y.family and x.ratio.shape == y.ratio.shape
     if not known:
         return False
-    a, b = (s.ratio if s.family in ("gumbel", "exponential") else np.abs(s.ratio) for s in (x, y))
+    a, b = (s.ratio if lopsided(s.family) else np.abs(s.ratio) for s in (x, y))
     return bool(np.allclose(a, b, rtol=1e-6, atol=1e-9))
 
 
@@ -530,12 +545,17 @@ def _summary(runs: Sequence[Sequence[_Sum]], samples: Sequence[tuple[float, floa
 
 
 def transcript_findings(
-    subject: Subject, transcript: Transcript | None, replays: Sequence[Replayed], claim: Epsilon
+    subject: Subject,
+    transcript: Transcript | None,
+    replays: Sequence[Replayed],
+    claim: Epsilon,
+    integers: bool = False,
 ) -> list[Finding]:
     """Whether the noise of the whole run is worth less than the claim, where all of it counts: nothing that was drawn
-    is secret and decides something (a random batch would), and the output is as long as the sums are.
+    is secret and decides something (a random batch would), and the output is as long as the sums are. `integers`:
+    whether it shows all sums with integer noise.
     """
-    if transcript is None or not all(_all_counts(r) for r in replays):
+    if transcript is None or not all(_all_counts(r, integers) for r in replays):
         return []
     least = transcript.epsilon_lower(claim.delta)
     if not least > claim.epsilon * (1 + 1e-3) or not all(_idle(subject, r.first) for r in replays[:IDLE]):
@@ -561,14 +581,15 @@ def _idle(subject: Subject, run: RecordedRun) -> bool:
     if not any(call.chance for call in run.calls):
         return True
     units = {call.index: unit(call.value, call.loc, call.scale) for call in run.noise}
+    units |= {call.index: call.value for call in run.calls if call.integer}
     if any(u is None for u in units.values()) or subject.out_of_time:
         return False
-    others = [replace(call, feeds=not call.additive) for call in run.calls]
+    others = [replace(call, feeds=call.chance or call.feeds) for call in run.calls]
     again = subject.tilt(0, replace(run, calls=others), units)
     return again.diverged is None and again.error is None and close(again.output, run.output)
 
 
-def _all_counts(run: Replayed) -> bool:
+def _all_counts(run: Replayed, integers: bool = False) -> bool:
     """Whether all noise is followed to data, which nothing covers later, and the output can hold the sums. Noise whose
     loss has no bound on one side (a Gumbel draw, an exponential one) counts where it is seen in the output: the
     difference of two such draws has a bounded loss.
@@ -580,5 +601,7 @@ def _all_counts(run: Replayed) -> bool:
         one_sided = c.call.distribution in ("gumbel", "exponential")
         if c.covered or (c.differs and one_sided and not shown.issuperset(np.ravel(c.result).tolist())):
             return False
-    numbers = [x for x in flatten(run.first.output)[0] if isinstance(x, float) and x != round(x)]
+    if any(c.call.integer and c.differs for c in run.comparisons) and not integers:
+        return False
+    numbers = [x for x in flatten(run.first.output)[0] if isinstance(x, float) and (integers or x != round(x))]
     return len(numbers) >= max((np.size(c.difference) for c in run.comparisons if c.differs), default=0) > 0

@@ -15,10 +15,15 @@ from audit.auditor.lints.losses import (
     _single,
     atoms_of,
     delta_of,
+    difference,
     epsilon_where,
     gaussian_delta,
+    is_known,
     largest,
+    lattice,
     log_density,
+    lopsided,
+    named,
     reach,
     zcdp_of,
 )
@@ -152,3 +157,88 @@ def test_the_epsilon_of_a_delta() -> None:
     assert epsilon_where(falling, 0.05, 10.0) == pytest.approx(math.log(10), abs=1e-8)
     assert epsilon_where(falling, math.exp(-10.0) / 2, 10.0) == pytest.approx(10.0)
     assert epsilon_where(falling, 1e-6, 10.0) == math.inf
+
+
+# ------------------------------------------------------------------------------------------------ integer noise
+
+
+def skellam(k: int) -> float:
+    """Skellam(4, 2.5) by its definition, a sum over Poisson masses."""
+
+    def mass(mean: float, i: int) -> float:
+        return math.exp(i * math.log(mean) - mean - math.lgamma(i + 1))
+
+    return sum(mass(4.0, i) * mass(2.5, i - k) for i in range(max(k, 0), 120))
+
+
+MASSES = {
+    "geometric(0.4)": lambda k: 0.4 * 0.6 ** (k - 1) if k >= 1 else 0.0,
+    "discrete Laplace(0.7)": lambda k: (math.exp(0.7) - 1) / (math.exp(0.7) + 1) * math.exp(-0.7 * abs(k)),
+    "Poisson(3)": lambda k: math.exp(-3) * 3**k / math.factorial(k) if k >= 0 else 0.0,
+    "binomial(12, 0.5)": lambda k: math.comb(12, k) / 2**12 if 0 <= k <= 12 else 0.0,
+    "binomial(5, 0.2)": lambda k: math.comb(5, k) * 0.2**k * 0.8 ** (5 - k) if 0 <= k <= 5 else 0.0,
+    "Skellam(4, 2.5)": skellam,
+}
+
+
+@pytest.mark.parametrize("ratio", [1.0, -2.0])
+@pytest.mark.parametrize("name", MASSES)
+def test_integer_noise_against_direct_sums(name: str, ratio: float) -> None:
+    masses = {k: MASSES[name](k) for k in range(-60, 61)}
+    at = np.array(sorted(masses))
+    assert np.exp(log_density(name, at)) == pytest.approx([masses[int(k)] for k in at], rel=1e-9, abs=1e-25)
+    for epsilon in (-0.5, 0.0, 0.4, 1.0):
+        direct = sum(max(0.0, masses[k] - math.exp(epsilon) * MASSES[name](k - int(ratio))) for k in at.tolist())
+        assert float(delta_of(((name, ratio, 1),), np.array(epsilon))) == pytest.approx(direct, rel=1e-9, abs=1e-9)
+    law = lattice(name)
+    assert law is not None
+    assert law.mean == pytest.approx(sum(k * m for k, m in masses.items()), abs=1e-9)
+    assert law.deviation**2 == pytest.approx(sum((k - law.mean) ** 2 * m for k, m in masses.items()), rel=1e-9)
+    assert law.symmetric == (not lopsided(name)) == name.startswith(("discrete", "binomial(12"))
+
+
+def test_what_a_single_integer_sum_may_lose() -> None:
+    assert largest((("discrete Laplace(0.7)", -2.0, 3),)) == pytest.approx(4.2)
+    assert largest((("geometric(0.4)", -2.0, 1),)) == pytest.approx(-2 * math.log(0.6))
+    for name, ratio in (("geometric(0.4)", 1.0), ("Poisson(3)", 1.0), ("discrete Laplace(0.7)", 0.5)):
+        assert largest(((name, ratio, 1),)) == math.inf
+    assert reach((("discrete Laplace(0.7)", 2.0, 3),)) == pytest.approx(4.2)
+    assert 0 < reach((("Skellam(4, 2.5)", 1.0, 1), ("geometric(0.4)", 1.0, 1))) < math.inf
+
+
+def test_between_integers_nothing_is_hidden() -> None:
+    """Ratios that are integers but for rounding are; half of one is not, and leaks alone and among others."""
+    at = np.array([0.0, 3.0])
+    assert delta_of((("discrete Laplace(0.7)", 0.5, 1),), at).tolist() == [1.0, 1.0]
+    assert delta_of((("discrete Laplace(0.7)", 0.5, 1), ("laplace", 0.5, 2)), at).tolist() == [1.0, 1.0]
+    near = delta_of((("discrete Laplace(0.7)", 1 + 1e-11, 1),), np.array(0.2))
+    assert near == delta_of((("discrete Laplace(0.7)", 1.0, 1),), np.array(0.2))
+    assert log_density("Poisson(3)", np.array([0.5])).tolist() == [-math.inf]
+
+
+def test_integer_sums_add_up_with_others() -> None:
+    """Three of them against all outcomes; one beside a Gaussian one against the mean over its losses."""
+    name, one = "discrete Laplace(0.7)", MASSES["discrete Laplace(0.7)"]
+    losses = [(one(k), 0.7 * (abs(k - 1) - abs(k))) for k in range(-50, 51)]
+    up = sum(m for m, x in losses if x > 0)
+    for epsilon in (0.0, 0.6, 1.5):
+        direct = sum(
+            math.comb(3, n) * up**n * (1 - up) ** (3 - n) * max(0.0, -math.expm1(epsilon - 0.7 * (2 * n - 3)))
+            for n in range(4)
+        )
+        assert float(delta_of(((name, 1.0, 3),), np.array(epsilon))) == pytest.approx(direct, rel=2e-3)
+        mixed = sum(m * float(gaussian_delta(0.8, np.array(epsilon - x))) for m, x in losses)
+        found = float(delta_of((("normal", 0.8, 1), (name, 1.0, 1)), np.array(epsilon)))
+        assert found == pytest.approx(mixed, rel=1e-4)
+
+
+def test_names_of_laws_on_the_integers() -> None:
+    assert named("Skellam", 4.0, 2.5) == "Skellam(4, 2.5)"
+    for family, *parameters in (("geometric", 1.0), ("Poisson", 0.0), ("Poisson", math.nan), ("binomial", 2.5, 0.5)):
+        assert named(family, *parameters) == ""
+    assert named("Poisson", 1e9) == ""
+    assert difference("geometric(0.4)", "geometric(0.4)") == f"discrete Laplace({-math.log(0.6):.12g})"
+    assert difference("Poisson(4)", "Poisson(2.5)") == "Skellam(4, 2.5)"
+    assert difference("geometric(0.4)", "geometric(0.5)") == difference("Poisson(4)", "geometric(0.4)") == ""
+    assert lattice("laplace") is None
+    assert [is_known(x) for x in ("laplace", "Poisson(3)", "t")] == [True, True, False]
