@@ -313,7 +313,7 @@ def a_weakly_convex_extension_exists(seed: int) -> Outcome:
 @check(
     "sec:prox_operator",
     kind=ExactAt("seven functions on the line, every kink, 12 points"),
-    mutants=(scaled(f"{FUNCTIONS}.modulus", "9/10"),),
+    mutants=(scaled(f"{FUNCTIONS}.modulus", "9/10"), scaled(f"{FUNCTIONS}.modulus", "11/10")),
 )
 def regularisation_is_strongly_convex(seed: int) -> Outcome:
     """On the line (ν = 1): f + (β/2)(v−u)² − ((β−ρ)/2)v² is convex, and with any more subtracted it is not."""
