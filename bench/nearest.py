@@ -53,9 +53,10 @@ def near(tree: Path, path: str, owner: str) -> list[Near]:
     )
     files = [test for gain, test in found if gain >= ENOUGH][:MOST]
     stages = [Near((files[0],), seconds=FIRST_SECONDS), Near(tuple(files[1:]))] if files else []
-    if drivers := tuple(test for test in _tests(tree) if path.startswith(_drives(tree, test)) and test not in files):
+    if drivers := tuple(test for test in _tests(tree) if path.startswith(_drives(tree, test))):
         module = ".".join(Path(path).with_suffix("").parts)
-        stages = [Near(drivers, module), *stages, Near(drivers, seconds=FIRST_SECONDS)]
+        farther = tuple(test for test in drivers if test not in files)
+        stages = [Near(drivers, module), *stages, Near(farther, seconds=FIRST_SECONDS)]
     if path.startswith("audit/checks/"):
         checks = " or ".join(sorted({f".{name}" for name in {names[0], *users}})) if names else f"{Path(path).stem}."
         both = Near((RECORDED,), checks, FIRST_SECONDS), *([Near((MATRIX,), checks)] if names else [])

@@ -63,6 +63,16 @@ def test_what_drives_a_whole_room_comes_first_with_the_module_and_last_with_all(
     assert [stage.files for stage in near(tmp_path, "other/module.py", "thing")] == [own]
 
 
+def test_what_drives_a_room_and_is_near_by_name_too_runs_as_a_whole_once(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "room").mkdir()
+    (tmp_path / "tests" / "test_module.py").write_text('DRIVES = ("room/",)\n')
+    (tmp_path / "room" / "module.py").write_text("def thing(): ...\n")
+    own = ("tests/test_module.py",)
+    found = [(stage.files, stage.keyword) for stage in near(tmp_path, "room/module.py", "thing")]
+    assert found == [(own, "room.module"), (own, "")]
+
+
 def test_who_uses_a_function(tmp_path: Path) -> None:
     file = tmp_path / "module.py"
     file.write_text("def a(): ...\ndef b(): a()\nclass C:\n    def d(self): b()\ndef e(): ...\n")

@@ -14,7 +14,7 @@ KEPT = {"old": 1, "a": 1}
 
 
 def run(say: Any, parts: tuple[str, ...] = ("all",)) -> dict[str, int]:
-    return {part: 2 for part in parts}
+    return dict.fromkeys(parts, 2)
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,6 @@ def test_what_is_recorded(
     module: Any = SimpleNamespace(run=run, **({"PARTS": dict.fromkeys(parts_of_it)} if parts_of_it else {}))
     found = _measured("sample", module, asked, record=True)
     assert records == written
-    assert found == {part: 2 for part in asked or parts_of_it or ("all",)}
+    assert found == dict.fromkeys(asked or parts_of_it or ("all",), 2)
     _measured("sample", module, asked, record=False)
     assert records == written

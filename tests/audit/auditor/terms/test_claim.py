@@ -136,7 +136,8 @@ def test_a_bound_below_a_curve_is_said_in_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("claim", "cost"), [(Epsilon(1.0), "ε = 2"), (Epsilon(1.0, 1e-5), "ε = 2"), (GDP(1.0), "μ = 2"), (ZCDP(1.0), "ρ = 4")]
+    ("claim", "cost"),
+    [(Epsilon(1.0), "ε = 2"), (Epsilon(1.0, 1e-5), "ε = 2"), (GDP(1.0), "μ = 2"), (ZCDP(1.0), "ρ = 4")],
 )
 def test_what_a_replaced_record_costs_if_it_is_two_steps(claim: Claim, cost: str) -> None:
     """By the triangle inequality of ε and μ twice the claim; ρ is half of μ² for Gaussian noise: four times."""
@@ -153,6 +154,8 @@ def test_what_a_replaced_record_costs_if_it_is_two_steps(claim: Claim, cost: str
 
 @pytest.mark.parametrize(("lower", "said"), [(0.0, "of 20 test draws)"), (0.5, "of 20 test draws, ε = 0.5 by itself)")])
 def test_a_short_rule_says_what_it_gives_where_that_is_something(lower: float, said: str) -> None:
-    result = AuditResult("consistent", 0.1, 0.0, 0.95, 100, "x > 1", 1.0, math.inf, 0, 1.0, claim=Epsilon(1.0), lower=0.1)
+    result = AuditResult(
+        "consistent", 0.1, 0.0, 0.95, 100, "x > 1", 1.0, math.inf, 0, 1.0, claim=Epsilon(1.0), lower=0.1
+    )
     result.rule = ShortRule("x > 1", 20, 15, lower)
     assert f"Event: x > 1 (right for 15 {said}." in str(result)
