@@ -183,7 +183,7 @@ def moreau_lemma(seed: int) -> Outcome:
 )
 def smoothed_loss_lemma(seed: int) -> Outcome:
     """f is L0R-Lipschitz; f_β is L0R-Lipschitz, β‖x‖_*²-smooth, within [0, L0²/(2β)] below f; norms p = 1, 3/2, 2."""
-    K, rng, largest = MP(30), Random(seed), 0.0
+    K, rng, seen = MP(30), Random(seed), list[float]()
     for ell, beta, _ in cases(seed + 1, 4):
         for p in (1, F(3, 2), 2):
             gll = GLL(_always(ell), 1, 10, p)
@@ -197,9 +197,9 @@ def smoothed_loss_lemma(seed: int) -> Outcome:
                 dual_norm(K, g, p) / smoothed_lipschitz(K, 1, size),
                 dual_norm(K, g - g2, p) / (smoothed_smoothness(K, beta, size) * apart),
             )
-            largest = max(largest, *(float(r) for r in ratios))
-        largest = max(largest, steepest_turn(K, beta, rng))
-    return Outcome(largest <= 1, largest, tight="L0R for 2L0R, L0²/(2β) for 2L0²/β")
+            seen += map(float, ratios)
+        seen.append(steepest_turn(K, beta, rng))
+    return Outcome(max(seen) <= 1, max(seen), numbers=over_points(seen), tight="L0R for 2L0R, L0²/(2β) for 2L0²/β")
 
 
 def steepest_turn(K: Numbers, beta: Fraction, rng: Random) -> float:
