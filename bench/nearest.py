@@ -22,6 +22,8 @@ MOST = 4
 """Files of tests that are tried, the nearest first."""
 MATRIX = "tests/audit/checks/test_matrix.py"
 """Check × mutant: the slowest tests; of them those of the checks that a change concerns."""
+RECORDED = "tests/audit/checks/test_recorded.py"
+"""The numbers that every check shows: of them those of the same checks, or of all of a module that is data."""
 SLOW = ("tests/bench/", "tests/docs/", "tests/examples/", "tests/audit/checks/test_job.py", "tests/test_")
 """Tests that drive the whole product: only what has them for its own is tried with them."""
 OWN, FOLDER, MODULE, OWNER, USER = 100, 12, 20, 30, 10
@@ -51,11 +53,14 @@ def near(tree: Path, path: str, owner: str) -> list[Near]:
     )
     files = [test for gain, test in found if gain >= ENOUGH][:MOST]
     stages = [Near((files[0],), seconds=FIRST_SECONDS), Near(tuple(files[1:]))] if files else []
-    if drivers := tuple(test for test in _tests(tree) if path.startswith(_drives(tree, test)) and test not in files):
+    if drivers := tuple(test for test in _tests(tree) if path.startswith(_drives(tree, test))):
         module = ".".join(Path(path).with_suffix("").parts)
-        stages = [Near(drivers, module), *stages, Near(drivers, seconds=FIRST_SECONDS)]
-    if path.startswith("audit/checks/") and names:
-        stages.insert(0, Near((MATRIX,), " or ".join(sorted({f".{name}" for name in {names[0], *users}}))))
+        farther = tuple(test for test in drivers if test not in files)
+        stages = [Near(drivers, module), *stages, Near(farther, seconds=FIRST_SECONDS)]
+    if path.startswith("audit/checks/"):
+        checks = " or ".join(sorted({f".{name}" for name in {names[0], *users}})) if names else f"{Path(path).stem}."
+        both = Near((RECORDED,), checks, FIRST_SECONDS), *([Near((MATRIX,), checks)] if names else [])
+        stages = [*both, *stages]
     return [stage for stage in stages if stage.files]
 
 
@@ -75,7 +80,7 @@ def _gain(tree: Path, test: str, path: str, names: list[str], users: set[str]) -
 @cache
 def _tests(tree: Path) -> tuple[str, ...]:
     files = sorted(path.relative_to(tree).as_posix() for path in (tree / "tests").rglob("test_*.py"))
-    return tuple(file for file in files if file != MATRIX)
+    return tuple(file for file in files if file not in (MATRIX, RECORDED))
 
 
 @cache

@@ -11,7 +11,7 @@ points, and does not say "holds" of a statement about all of them without a proo
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
@@ -166,6 +166,15 @@ def largest(values: Iterable[tuple[Any, str]]) -> tuple[Fraction, str]:
         if upper(value) > best:
             best, where = upper(value), name
     return best, where
+
+
+def over_points(ratios: Collection[Any]) -> dict[str, Any]:
+    """How many points a grid has, and the mean of what was found there: the largest alone says nothing of the others.
+
+    The mean is as exact as the ratios are: of balls it is that of their upper ends.
+    """
+    ends = [upper(x) if is_exact(x) else x for x in ratios]
+    return {"points": len(ends), "mean over the points": sum(ends) / len(ends)}
 
 
 def is_exact(x: object) -> bool:

@@ -75,7 +75,6 @@ class Mutant:
             return
         broken = self.make(part)
         homes = list(_homes(part, name)) if isinstance(holder, ModuleType) else [(holder, name)]
-        homes = homes if (holder, name) in homes else [*homes, (holder, name)]
         try:
             for home, known_as in homes:
                 setattr(home, known_as, broken)

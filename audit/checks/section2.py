@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from audit.checks.evidence import Enclosed, Searched, largest
+from audit.checks.evidence import Enclosed, Searched, largest, over_points
 from audit.checks.framework import Figure, Outcome, check
 from audit.checks.mutants import scaled
 from reference.numerics.numbers import Ball, Float64, Numbers, Real, Vector
@@ -38,7 +38,11 @@ def advanced_composition_covers_the_exact_one(seed: int) -> Outcome:
         shares.append((exact / K(delta), f"ε = {epsilon}, k = {k}, δ' = {delta}"))
     worst, where = largest(shares)
     return Outcome(
-        worst <= 1, ratio=worst, witness=where, tight="ε·tanh(ε/2) for ε(e^ε − 1) as the mean loss of a step"
+        worst <= 1,
+        ratio=worst,
+        witness=where,
+        numbers=over_points([share for share, _ in shares]),
+        tight="ε·tanh(ε/2) for ε(e^ε − 1) as the mean loss of a step",
     )
 
 
@@ -57,7 +61,8 @@ def tanh_form_covers_the_exact_composition(seed: int) -> Outcome:
         exact = kov_delta(K, total, epsilon, k)
         shares.append((exact / K(delta), f"ε = {epsilon}, k = {k}, δ' = {delta}"))
     worst, where = largest(shares)
-    return Outcome(worst <= 1, ratio=worst, witness=where, figures=(composition_figure(),))
+    seen = over_points([share for share, _ in shares])
+    return Outcome(worst <= 1, ratio=worst, witness=where, numbers=seen, figures=(composition_figure(),))
 
 
 def composition_figure(epsilon: Fraction = Fraction(1, 10), delta: Fraction = Fraction(1, 10**6)) -> Figure:

@@ -19,14 +19,16 @@ LIMIT = 8_000_000
 class Comparison:
     """How a copy differs from the text that was checked."""
 
+    found: int
+    """Labels of the checked text that the copy has."""
+    total: int
+    """Labels of the checked text."""
     changed: list[str] = field(default_factory=list)
     """Statements, proofs, algorithms, equations, tables and sections whose text differs."""
     missing: list[str] = field(default_factory=list)
     unknown_labels: list[str] = field(default_factory=list)
     uncovered_lines: list[str] = field(default_factory=list)
     renumbered: list[str] = field(default_factory=list)
-    found: int = 0
-    total: int = 0
 
     @property
     def identical(self) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench import nearest
-from bench.nearest import MATRIX, MOST, near, using
+from bench.nearest import MATRIX, MOST, RECORDED, near, using
 
 ROOT = Path(nearest.__file__).parents[1]
 
@@ -35,12 +35,19 @@ def test_a_module_without_tests_of_its_own_has_those_that_name_it(tmp_path: Path
     assert [stage.files for stage in stages] == [("tests/elsewhere/test_owner.py",), ("tests/elsewhere/test_user.py",)]
 
 
-def test_a_check_is_tried_with_its_mutants_and_so_is_what_it_uses() -> None:
-    (first, *rest) = near(ROOT, "audit/checks/section5.py", "excess_ratio")
-    assert first.files == (MATRIX,)
+def test_a_check_is_tried_with_its_record_and_its_mutants_and_so_is_what_it_uses() -> None:
+    (first, second, *rest) = near(ROOT, "audit/checks/section5.py", "excess_ratio")
+    assert (first.files, second.files) == ((RECORDED,), (MATRIX,))
     assert ".calls_keep_their_bound" in first.keyword.split(" or ")
-    assert all(MATRIX not in stage.files for stage in rest)
+    assert first.keyword == second.keyword
+    assert all(not {MATRIX, RECORDED} & set(stage.files) for stage in rest)
     assert sum(len(stage.files) for stage in rest) <= MOST
+
+
+def test_a_grid_of_points_is_tried_with_the_record_of_all_checks_of_its_module() -> None:
+    (first, *rest) = near(ROOT, "audit/checks/section2.py", "")
+    assert (first.files, first.keyword) == ((RECORDED,), "section2.")
+    assert all(not {MATRIX, RECORDED} & set(stage.files) for stage in rest)
 
 
 def test_what_drives_a_whole_room_comes_first_with_the_module_and_last_with_all(tmp_path: Path) -> None:
@@ -54,6 +61,16 @@ def test_what_drives_a_whole_room_comes_first_with_the_module_and_last_with_all(
     found = [(stage.files, stage.keyword) for stage in near(tmp_path, "room/module.py", "thing")]
     assert found == [(table, "room.module"), (own, ""), (table, "")]
     assert [stage.files for stage in near(tmp_path, "other/module.py", "thing")] == [own]
+
+
+def test_what_drives_a_room_and_is_near_by_name_too_runs_as_a_whole_once(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "room").mkdir()
+    (tmp_path / "tests" / "test_module.py").write_text('DRIVES = ("room/",)\n')
+    (tmp_path / "room" / "module.py").write_text("def thing(): ...\n")
+    own = ("tests/test_module.py",)
+    found = [(stage.files, stage.keyword) for stage in near(tmp_path, "room/module.py", "thing")]
+    assert found == [(own, "room.module"), (own, "")]
 
 
 def test_who_uses_a_function(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def family(algorithm: Algorithm) -> Family:
 
 def _case(told: Mapping[str, Any], case: Mapping[str, Any]) -> Case:
     editions = tuple(case.get("editions", told["editions"]))
-    base = told["tight"] if editions == ("tight",) and "tight" in told else told["base"]
+    base = told.get("tight", told["base"]) if editions == ("tight",) else told["base"]
     data = {**base, **case.get("change", {})}
     if isinstance(data.get("dataset"), dict):
         data["dataset"] = records(**{**told["records"], **data["dataset"]})

@@ -330,6 +330,16 @@ def test_a_python_client_costs_one_case_whatever_it_does(
     assert len(verdicts) == len(ORACLE["cases"])
 
 
+def test_a_python_client_that_cannot_be_imported_again_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(self: ExecClient, case: Any) -> Any:
+        raise InputError("its module is gone")
+
+    monkeypatch.setattr(ExecClient, "answer", gone)
+    with pytest.raises(ClientError, match=r"could not be started again: its module is gone") as caught:
+        WorkerClient.answer(WorkerClient.__new__(WorkerClient), ORACLE["cases"][0])
+    assert caught.value.ended
+
+
 @pytest.mark.parametrize(
     "code", ["import os; os._exit(0)", "raise SystemExit(0)", "def run(case): import os; os._exit(0)"]
 )

@@ -14,7 +14,7 @@ from audit.crosscheck.bugs import answer
 from audit.crosscheck.bugs.catalogue import MUTANTS
 from audit.crosscheck.clients import PythonClient
 from audit.crosscheck.compare import CrosscheckReport, crosscheck
-from audit.crosscheck.diagnose import diagnosed
+from audit.crosscheck.diagnose import _applicable, diagnosed
 from docs.make_conformance import written_slips
 from reference import vectors
 
@@ -78,3 +78,18 @@ def test_slips_are_found_at_their_line_and_by_output_or_said_to_be_unchecked(nam
     assert sum(f.traced for f in found) >= share * len(found)
     assert sum(f.line for f in found) >= 0.95 * len(found)
     assert [f.name for f in found if not f.output and not f.said] == []
+
+
+@pytest.mark.parametrize(
+    ("label", "edition", "body"),
+    [
+        ("Alg:phased", "printed", "phased_sgd_printed"),
+        ("Alg:phased", "tight", "phased_sgd"),
+        ("alg:polySFW", "tight", "poly_sfw_tight"),
+    ],
+)
+def test_a_bug_is_sought_in_the_function_that_runs(label: str, edition: str, body: str) -> None:
+    """An edition without a function of its own (the tight phased SGD) runs that of the corrected text."""
+    bodies = {body.removesuffix("_printed").removesuffix("_tight") + ending for ending in ("", "_printed", "_tight")}
+    owners = [bug.owner for bug in _applicable(label, edition)]
+    assert bodies & set(owners) == {body}

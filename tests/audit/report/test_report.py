@@ -29,8 +29,8 @@ from sample_checks import EVIDENCE
 from audit.checks import framework
 from audit.checks.framework import Check, CheckResult, Figure, Outcome, Role
 from audit.checks.results import Report
-from audit.report import prose, render, svg
-from audit.report.common import named, readable
+from audit.report import details, prose, render, svg, verdicts
+from audit.report.common import Frugal, named, readable
 from audit.report.model import Page
 from audit.report.model import page as model_of
 from audit.report.page import LIMIT
@@ -481,6 +481,25 @@ def test_errata_of_an_entry_are_listed_in_order() -> None:
     assert found is not None
     assert list(found.errata) == sorted(found.errata, key=lambda id: float(id.removeprefix("E3.")))
     assert len(found.errata) > 9, "so that E3.6 and E3.10 can be in the wrong order"
+
+
+def test_an_entry_says_that_no_check_is_about_it_if_that_is_so(paper: Inventory) -> None:
+    model = model_of(report_of(typical()), paper)
+    missing = "No check of this run is about it."
+    said = {e.id: missing in str(details._detail(model, e, Frugal(LIMIT, True))) for e in model.entries}
+    assert said == {e.id: not e.results for e in model.entries}
+    assert {True, False} == set(said.values())
+
+
+def test_up_to_three_errata_of_an_entry_are_named_in_its_row() -> None:
+    known = inventory.load()
+    model = model_of(report_of(typical()), known)
+    counts = {e.id: len(e.errata) for e in model.entries}
+    for entry in model.entries:
+        titles = [one.title for id in entry.errata if (one := known.erratum(id))]
+        named_in_full = bool(titles) and all("named" in str(link) for link in verdicts._errata_of(model, entry))
+        assert named_in_full == (1 <= len(entry.errata) <= 3), entry.id
+    assert {3, 4} <= set(counts.values())
 
 
 def test_every_figure_is_drawn_and_every_check_listed(paper: Inventory) -> None:

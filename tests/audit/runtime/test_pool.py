@@ -9,12 +9,12 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import sample_work
 
-from audit.runtime import pool, process
+from audit.runtime import pool, process, worker
 from audit.runtime.pool import Pool
 from audit.runtime.worker import WorkersLost
 
@@ -227,3 +227,35 @@ def test_functions_of_a_script_are_found_and_a_script_without_its_guard_is_told(
         assert 'put what the script does under if __name__ == "__main__":' in found.stderr
     else:
         assert (found.stdout, found.stderr) == ("[(2, 8), (3, 27)]\n", "")
+
+
+class Held:
+    """A shared value that says when it is closed."""
+
+    closed: ClassVar[list[str]] = []
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def close(self) -> None:
+        Held.closed.append(self.name)
+
+
+def named(shared: Held, task: int) -> str:
+    return f"{shared.name}{task}"
+
+
+def test_other_work_closes_what_was_held_and_readies_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    readied = []
+    monkeypatch.setattr(worker, "keep_memory", lambda: readied.append(True))
+    monkeypatch.setattr(Held, "closed", [])
+    first, second = (worker.pack(named, Held(name)) for name in "ab")
+    try:
+        assert [worker.perform(work, task)[0] for task in (1, 2) for work in (first, first, second)] == [
+            *("a1", "a1", "b1"),
+            *("a2", "a2", "b2"),
+        ]
+        assert Held.closed == ["a", "b", "a"]
+        assert len(readied) == 4
+    finally:
+        worker.close_held()

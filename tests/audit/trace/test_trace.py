@@ -464,7 +464,9 @@ def test_tables_rows_sections_and_errata_can_be_shown(real: Traceability) -> Non
     assert describe(real, "table:results:4")["cites"]["id"] == "thm:privacy-noisySFW"
     assert describe(real, "sec:Preliminaries")["title"]
     for one in real.inventory.errata:
-        assert describe(real, one.id)["severity"] == one.severity
+        shown = describe(real, one.id)
+        assert shown["severity"] == one.severity
+        assert [c["name"] for c in shown["checks"]] == [c.name for c in real.checks if one.id == c.erratum]
     overview = describe(real, None)
     assert len(overview["entries"]) == 29 + 6 + 21 + 1 + 1
     assert len(show(overview)) == 58 + len(real.inventory.errata)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reference.numerics.numbers import INF, MP, Ball, Float64, Vector, norm
-from reference.setting.sets import Box, FeasibleSet, LpBall, Polytope, WholeSpace, box_polytope, l1_ball
+from reference.setting.sets import Box, FeasibleSet, LpBall, Polytope, Simplex, WholeSpace, box_polytope, l1_ball
 from reference.weakly_convex import mirror
 from reference.weakly_convex.mirror import Geometry, geometry, mirror_step
 
@@ -261,3 +261,19 @@ def test_a_centre_on_a_boundary_as_it_is_rounded_stays_where_it_is() -> None:
     outside = system.vector([2**30 + 1] * 3)
     with pytest.raises(ValueError, match="must lie in W: project it first"):
         mirror.feasible_near(system, geo, W, outside, system.vector([1, 1, 1]), None)
+
+
+BALLS = [LpBall([0, 0, 0], 1, s) for s in (1, Q(3, 2), 2, 3)]
+
+
+@pytest.mark.parametrize("p", [Q(3, 2), 2])
+@pytest.mark.parametrize("W", [*BALLS, Box([-1, -1, -1], [Q(1, 3), 1, 1]), Simplex(3)], ids=str)
+def test_the_derivative_that_newton_follows_is_that_of_the_function(p: Any, W: FeasibleSet) -> None:
+    """With a wrong one the bracket would still find the root, slowly. Central differences in 40 digits."""
+    M, h = MP(40), Q(1, 10**9)
+    w = M.vector([Q(1, 2), Q(1, 3), Q(1, 6)] if isinstance(W, Simplex) else [Q(1, 5), Q(-1, 10), Q(1, 20)])
+    theta = tuple(M.vector([3, -2, Q(1, 2)]))
+    for tau, radius in itertools.product((Q(2), Q(8)), (None, M(Q(1, 4)))):
+        roots = mirror._Roots(M, geometry(M, p, 3), mirror._shape(M, W, w), theta, M(1), radius)
+        low, slope, high = (roots._falls_in_log(M.log(M(tau)) + M(shift)) for shift in (-h, Q(0), h))
+        assert abs((high[0] - low[0]) / (2 * M(h)) - slope[1]) < M("1e-16")

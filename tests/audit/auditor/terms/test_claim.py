@@ -13,7 +13,7 @@ from scipy import special
 
 from audit.auditor.api import audit_dp
 from audit.auditor.terms.claim import GDP, RDP, ZCDP, Claim, Epsilon, Profile, TradeOff, claimed
-from audit.auditor.terms.result import AuditResult
+from audit.auditor.terms.result import AuditResult, ShortRule
 
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: GDP(-1), "mu = -1 must be a finite number ≥ 0"),
@@ -133,3 +133,29 @@ def test_a_bound_below_a_curve_is_said_in_words() -> None:
     assert Profile({1e-5: 2.0}).bound_as_text(0.25) == "the claimed ε(δ) plus 0.25"
     assert Profile({1e-5: 2.0}).bound_as_text(-1.5) == "the claimed ε(δ) less 1.5"
     assert TradeOff(lambda a: 1 - a, name="f").bound_as_text(-0.5) == "that of a type II error 0.5 above f"
+
+
+@pytest.mark.parametrize(
+    ("claim", "cost"),
+    [(Epsilon(1.0), "ε = 2"), (Epsilon(1.0, 1e-5), "ε = 2"), (GDP(1.0), "μ = 2"), (ZCDP(1.0), "ρ = 4")],
+)
+def test_what_a_replaced_record_costs_if_it_is_two_steps(claim: Claim, cost: str) -> None:
+    """By the triangle inequality of ε and μ twice the claim; ρ is half of μ² for Gaussian noise: four times."""
+    factor = float(cost[-1])
+
+    def said(lower: float, relation: str) -> str:
+        numbers = ("violated", lower, 0.0, 0.95, 100, "event", 1e-9, math.inf, 0, 1.0)
+        return str(AuditResult(*numbers, claim=claim, lower=lower, relation=relation))
+
+    assert f"which may cost {cost}:" in said(0.99 * factor, "replace-one")
+    assert "which may cost" not in said(1.01 * factor, "replace-one")
+    assert "which may cost" not in said(0.99 * factor, "add-remove")
+
+
+@pytest.mark.parametrize(("lower", "said"), [(0.0, "of 20 test draws)"), (0.5, "of 20 test draws, ε = 0.5 by itself)")])
+def test_a_short_rule_says_what_it_gives_where_that_is_something(lower: float, said: str) -> None:
+    result = AuditResult(
+        "consistent", 0.1, 0.0, 0.95, 100, "x > 1", 1.0, math.inf, 0, 1.0, claim=Epsilon(1.0), lower=0.1
+    )
+    result.rule = ShortRule("x > 1", 20, 15, lower)
+    assert f"Event: x > 1 (right for 15 {said}." in str(result)
