@@ -15,6 +15,7 @@ from clock import stopped
 from night import by_day
 
 from audit.auditor.api import audit_dp
+from audit.auditor.learn.scores import Score
 from audit.auditor.search.neighbours import Space
 from audit.auditor.targets.containment import Noticed, contained
 from audit.auditor.terms.leaves import flatten
@@ -188,12 +189,24 @@ def test_a_search_keeps_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 100 < len(calls) <= 240  # a second, and a fifth more
 
 
-def test_many_rare_outputs_of_one_side_only_are_seen() -> None:
-    """A thousand words, 16 % of the outputs, half of them on either side only."""
+@pytest.mark.parametrize(("count", "least"), [(500, 5.0), (50_000, 1.0)])
+def test_many_rare_outputs_of_one_side_only_are_seen(count: int, least: float) -> None:
+    """Words of either side, 16 % of the outputs: of a hundred thousand, next to none is drawn twice."""
 
     def words(data: list[int], rng: np.random.Generator) -> str:
         if rng.random() < 0.16:
-            return f"w{2 * rng.integers(0, 500) + data[0]}"
+            return f"w{2 * rng.integers(0, count) + data[0]}"
         return "abcd"[rng.integers(0, 4)]
 
-    assert audit_dp(words, [0], [1], epsilon=1.0, samples=20000, lints=False).violated
+    assert audit_dp(words, [0], [1], epsilon=1.0, samples=20000, lints=False).epsilon_lower > least
+
+
+def test_rare_outputs_of_no_side_are_not_leant_on() -> None:
+    """The same words on both sides: no bound, and no cell for a word that was seen once."""
+    rng = np.random.default_rng(8)
+    labels = rng.integers(0, 2, 6000)
+    words = [f"w{rng.integers(0, 20_000)}" if rng.random() < 0.4 else "ab"[rng.integers(0, 2)] for _ in labels]
+    table = tabulate(words)
+    score = Score.learn(table, labels)
+    _, counts = np.unique(table.keys, return_counts=True)
+    assert 20 < len(score.cells.keys) == np.count_nonzero(counts > 1)
