@@ -3,7 +3,8 @@
 For every specimen of `bench.specimens`, over 20 seeds: the tool that finds it (a lint, the replay, or the test; the
 lints and the replay come first, the test starts when they are silent) and the largest number of calls that took, both
 sides together. Then every finding on the repaired twins and on the correct mechanisms of the zoo, over 20 seeds each,
-which should be none. Parts, each of which can be measured (and recorded) on its own:
+which should be none. Seeds are drawn anew for every measurement. Parts, each of which can be measured (and recorded) on
+its own:
 
 - `bugs`: the specimens, as said;
 - `false`: findings of the lints on the twins, the correct zoo, and mechanisms that are easily suspected;
@@ -19,6 +20,7 @@ which should be none. Parts, each of which can be measured (and recorded) on its
 from __future__ import annotations
 
 import os
+import secrets
 import statistics
 import time
 from collections import Counter
@@ -71,14 +73,21 @@ REMARKS = frozenset({"global-state"})
 
 
 def run(progress: Callable[[str], None], parts: Sequence[str] = (), **options: Any) -> dict[str, Any]:
-    """Measure the parts (default: all). Options: seeds, names, overhead (keywords of `overhead`)."""
+    """Measure the parts (default: all). Options: seeds (how many), first (default: a fresh one), names, overhead
+    (keywords of `overhead`).
+    """
     quick = os.environ.get("DPSO_BENCH") == "quick"
-    chosen = {"seeds": 2 if quick else SEEDS, "names": None, "overhead": {}, **options}
+    chosen = {"seeds": 2 if quick else SEEDS, "first": secrets.randbits(31), "names": None, "overhead": {}, **options}
     result: dict[str, Any] = {"seeds": chosen["seeds"], "target": OVERHEAD_TARGET}
     for part in parts or PARTS:
-        progress(f"part {part}")
+        progress(f"part {part}, seeds from {chosen['first']}")
         result[part] = PARTS[part](chosen, progress)
+        result[f"first seed of {part}"] = chosen["first"]
     return result
+
+
+def _seeds(options: Mapping[str, Any]) -> range:
+    return range(options["first"], options["first"] + options["seeds"])
 
 
 def _bugs(options: Mapping[str, Any], progress: Progress) -> list[dict[str, Any]]:
@@ -86,7 +95,7 @@ def _bugs(options: Mapping[str, Any], progress: Progress) -> list[dict[str, Any]
     for specimen in specimens():
         if not options["names"] or specimen.name in options["names"]:
             progress(specimen.name)
-            rows.append(caught(specimen, options["seeds"]))
+            rows.append(caught(specimen, _seeds(options)))
     return rows
 
 
@@ -127,7 +136,7 @@ def _false(options: Mapping[str, Any], progress: Progress) -> list[dict[str, Any
     for c in correct(options["names"]):
         progress(c.name)
         counts: Counter[str] = Counter()
-        for seed in range(options["seeds"]):
+        for seed in _seeds(options):
             seen = inspect_alone(
                 c.mechanism, c.dataset, c.neighbour, epsilon=c.epsilon, delta=c.delta, seed=seed, make=c.make
             )
@@ -146,7 +155,7 @@ def _verdicts(options: Mapping[str, Any], progress: Progress) -> list[dict[str, 
                 c.mechanism, c.dataset, c.neighbour, epsilon=c.epsilon, delta=c.delta, neighbours=c.relation,
                 samples=VERDICT_SAMPLES, confidence=VERDICT_CONFIDENCE, seed=seed, make=c.make,
             ).verdict
-            for seed in range(options["seeds"])
+            for seed in _seeds(options)
         )  # fmt: skip
         rows.append({"name": c.name, "verdicts": dict(counts)})
     return rows
@@ -189,11 +198,11 @@ def look(specimen: Specimen, make: Make, seed: int) -> Inspection:
     )
 
 
-def caught(specimen: Specimen, seeds: int) -> dict[str, Any]:
+def caught(specimen: Specimen, seeds: range) -> dict[str, Any]:
     """How often, by which tool, and within how many calls a bug is found."""
     tools: Counter[str] = Counter()
     calls = []
-    for seed in range(seeds):
+    for seed in seeds:
         tool, used = find(specimen, seed)
         tools[tool] += 1
         calls.append(used)
@@ -202,7 +211,7 @@ def caught(specimen: Specimen, seeds: int) -> dict[str, Any]:
         "about": specimen.about,
         "claim": specimen.epsilon,
         "true": specimen.true_epsilon if np.isfinite(specimen.true_epsilon) else None,
-        "found": seeds - tools["nothing"],
+        "found": len(seeds) - tools["nothing"],
         "by": dict(tools),
         "calls": int(statistics.median(calls)),
         "most_calls": max(calls),
@@ -329,9 +338,9 @@ PARTS: dict[str, Callable[[Mapping[str, Any], Progress], Any]] = {
     "bugs": _bugs,
     "false": _false,
     "verdicts": _verdicts,
-    "search": lambda options, progress: search_rows(progress, options["names"]),
+    "search": lambda options, progress: search_rows(progress, options["names"], options["first"]),
     "overhead": lambda options, _: overhead(**options["overhead"]),
-    "textbook": lambda options, progress: [] if options["names"] else compared(progress, options["seeds"]),
+    "textbook": lambda options, progress: [] if options["names"] else compared(progress, _seeds(options)),
     "shares": lambda options, progress: [] if options["names"] else shares(progress),
 }
 
