@@ -258,7 +258,16 @@ def test_the_dearest_pairs_are_audited_and_what_lies_beyond_the_range_is_told(mo
 # -------------------------------------------------------------------------------------------------- whole audits
 
 
-@pytest.mark.parametrize("name", ["fixed-scale", "open-standard-error", "length-leaks", "batch-mean", "byte-state"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "fixed-scale",
+        pytest.param("open-standard-error", marks=pytest.mark.night),
+        pytest.param("length-leaks", marks=pytest.mark.night),
+        pytest.param("batch-mean", marks=pytest.mark.night),
+        "byte-state",
+    ],
+)
 def test_a_bug_is_found_without_a_pair_and_its_twin_is_not(name: str) -> None:
     specimen = SPECIMENS[name]
     assert searched(specimen, specimen.make, 1, samples=5000).verdict in ("violated", "suspect")
